@@ -1,0 +1,59 @@
+"""The exceptions of both packages; each subclasses what NumPy raises for the same mistake."""
+
+import numpy as np
+
+__all__ = [
+    "AxisError",
+    "CompileError",
+    "DTypeError",
+    "GradientError",
+    "IndexBoundsError",
+    "ParseError",
+    "SettingsError",
+    "ShapeError",
+    "TraceError",
+    "VerifyError",
+]
+
+
+class ShapeError(ValueError):
+    """Shapes that do not fit the operation."""
+
+
+class DTypeError(TypeError):
+    """A dtype that the operation does not take."""
+
+
+class AxisError(np.exceptions.AxisError):
+    """An axis that is out of range or named twice."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+class IndexBoundsError(IndexError):
+    """An index outside its axis, found when the graph was built or when the kernel ran."""
+
+
+class TraceError(TypeError):
+    """A value was asked for while `jit` was tracing, when there are no values yet."""
+
+
+class GradientError(TypeError):
+    """Something that cannot be differentiated was asked for its derivative."""
+
+
+class SettingsError(ValueError):
+    """An unknown setting, or a value that the setting does not take."""
+
+
+class CompileError(RuntimeError):
+    """The C compiler refused a kernel."""
+
+
+class ParseError(ValueError):
+    """Text that is not `.uir`."""
+
+
+class VerifyError(AssertionError):
+    """A graph, plan or loop nest that breaks an invariant of its form."""

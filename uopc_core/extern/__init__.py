@@ -1,0 +1,1 @@
+"""Functions of host libraries as nodes of the graph, with their rules beside them."""

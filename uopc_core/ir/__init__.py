@@ -1,0 +1,18 @@
+"""The graph: nodes, their type rules, compositions of them, their text form and its verifier."""
+
+from uopc_core.ir.extern import EXTERNS, Extern, TensorType, register_extern
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import TRACED, TRACKED, Scalar, UOp, toposort
+
+__all__ = [
+    "EXTERNS",
+    "TRACED",
+    "TRACKED",
+    "Extern",
+    "Ops",
+    "Scalar",
+    "TensorType",
+    "UOp",
+    "register_extern",
+    "toposort",
+]

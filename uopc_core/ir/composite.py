@@ -1,0 +1,177 @@
+"""Compositions of the primitive ops that several layers need: broadcasting, reductions over any axes, strided slices, products.
+
+Each is a plain function from nodes to a node; nothing here is known to the planner, which recognises what these compose to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from uopc_core.dtype import DType, dtypes
+from uopc_core.errors import ShapeError
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import Scalar, UOp
+
+__all__ = [
+    "broadcast",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "full",
+    "iota",
+    "matmul",
+    "move_axes_last",
+    "ones_like",
+    "pad_to",
+    "reduce_axes",
+    "scan_axis",
+    "slice_axes",
+    "squeeze",
+    "stack",
+    "sum_to",
+    "unsqueeze",
+    "zeros_like",
+]
+
+
+def full(shape: Sequence[int], value: Scalar, dtype: DType) -> UOp:
+    return UOp.const(value, dtype, tuple(shape))
+
+
+def zeros_like(x: UOp) -> UOp:
+    return UOp.const(0, x.dtype, x.shape)
+
+
+def ones_like(x: UOp) -> UOp:
+    return UOp.const(1, x.dtype, x.shape)
+
+
+def iota(shape: Sequence[int], axis: int, dtype: DType = dtypes.int64) -> UOp:
+    """The coordinate along `axis`, broadcast to `shape`."""
+    n = shape[axis]
+    row = UOp.new(Ops.IOTA, (), n, dtype)
+    return row.reshape([n if i == axis else 1 for i in range(len(shape))]).expand(shape)
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The common shape by NumPy's rule.
+
+    Raises:
+        ShapeError: two extents of an axis differ and neither is 1.
+    """
+    if len(set(shapes)) == 1:
+        return shapes[0]
+    ndim = max(map(len, shapes), default=0)
+    out = [1] * ndim
+    for shape in shapes:
+        for axis, n in enumerate(shape, ndim - len(shape)):
+            if n != 1 and out[axis] not in (1, n):
+                raise ShapeError(f"shapes {' and '.join(map(str, shapes))} cannot be broadcast together")
+            if n != 1:
+                out[axis] = n
+    return tuple(out)
+
+
+def broadcast_to(x: UOp, shape: tuple[int, ...]) -> UOp:
+    """`x` with leading axes added and axes of extent 1 grown, to `shape`."""
+    if x.shape == shape:
+        return x
+    added = len(shape) - len(x.shape)
+    if added < 0 or any(n not in (1, m) for n, m in zip(x.shape, shape[added:], strict=True)):
+        raise ShapeError(f"shape {x.shape} cannot be broadcast to {shape}")
+    return x.reshape((1,) * added + x.shape).expand(shape)
+
+
+def broadcast(*operands: UOp) -> tuple[UOp, ...]:
+    """All operands in their common shape."""
+    shape = broadcast_shapes(*[x.shape for x in operands])
+    return tuple([broadcast_to(x, shape) for x in operands])
+
+
+def unsqueeze(x: UOp, axis: int) -> UOp:
+    """Put an axis of extent 1 before `axis` (``0 <= axis <= ndim``)."""
+    return x.reshape((*x.shape[:axis], 1, *x.shape[axis:]))
+
+
+def squeeze(x: UOp, axes: Iterable[int]) -> UOp:
+    """Drop `axes`, all of extent 1."""
+    gone = set(axes)
+    return x.reshape([n for axis, n in enumerate(x.shape) if axis not in gone])
+
+
+def move_axes_last(x: UOp, axes: Sequence[int]) -> UOp:
+    """`axes` in their order at the end, the others before them in theirs."""
+    return x.permute([*[axis for axis in range(x.ndim) if axis not in axes], *axes])
+
+
+def reduce_axes(x: UOp, op: Ops, axes: Sequence[int], keepdims: bool = False) -> UOp:
+    """Reduce `axes` (not negative, each once) with `op`."""
+    out = move_axes_last(x, sorted(axes)).reduce(op, len(axes))
+    if keepdims:
+        return out.reshape([1 if axis in axes else n for axis, n in enumerate(x.shape)])
+    return out
+
+
+def scan_axis(x: UOp, op: Ops, axis: int, reverse: bool = False) -> UOp:
+    """Inclusive scan along `axis`, from its end when `reverse`."""
+    order = [*[i for i in range(x.ndim) if i != axis], axis]
+    moved = x.permute(order)
+    last = (x.ndim - 1,)
+    out = moved.flip(last).scan(op).flip(last) if reverse else moved.scan(op)
+    return out.permute([order.index(i) for i in range(x.ndim)])
+
+
+def sum_to(x: UOp, shape: tuple[int, ...]) -> UOp:
+    """Sum over what broadcasting from `shape` to the shape of `x` has grown: its transpose."""
+    if x.shape == shape:
+        return x
+    added = x.ndim - len(shape)
+    grown = [axis for axis in range(x.ndim) if axis < added or (shape[axis - added] == 1 and x.shape[axis] != 1)]
+    return reduce_axes(x, Ops.ADD, grown).reshape(shape)
+
+
+def pad_to(x: UOp, starts: Sequence[int], shape: Sequence[int]) -> UOp:
+    """Zeros of `shape` with `x` placed at `starts`: the transpose of a shrink."""
+    return x.pad([(start, n - start - m) for start, n, m in zip(starts, shape, x.shape, strict=True)])
+
+
+def slice_axes(x: UOp, slices: Sequence[slice]) -> UOp:
+    """``x[slices]`` with one slice an axis, any step but 0, bounds as Python's.
+
+    A step s is composed: the part that is read is padded to a multiple of s, folded to (n, s), and column 0 is kept.
+    """
+    ranges = [range(*s.indices(n)) for s, n in zip(slices, x.shape, strict=True)]
+    bounds = [(min(r[0], r[-1]), max(r[0], r[-1]) + 1) if len(r) else (0, 0) for r in ranges]
+    out = x.shrink(bounds).flip([axis for axis, r in enumerate(ranges) if r.step < 0 and len(r) > 1])
+    steps = [abs(r.step) if len(r) > 1 else 1 for r in ranges]
+    if all(step == 1 for step in steps):
+        return out
+    out = out.pad([(0, len(r) * step - n) for r, step, n in zip(ranges, steps, out.shape, strict=True)])
+    folded = out.reshape([m for r, step in zip(ranges, steps, strict=True) for m in (len(r), step)])
+    kept = folded.shrink([b for r in ranges for b in ((0, len(r)), (0, 1))])
+    return kept.reshape([len(r) for r in ranges])
+
+
+def concat(parts: Sequence[UOp], axis: int) -> UOp:
+    """`parts` joined along an existing axis."""
+    return parts[0] if len(parts) == 1 else UOp.new(Ops.CONCAT, tuple(parts), axis)
+
+
+def stack(parts: Sequence[UOp], axis: int = 0) -> UOp:
+    """`parts` joined along a new axis."""
+    return concat([unsqueeze(part, axis) for part in parts], axis)
+
+
+def matmul(x: UOp, y: UOp) -> UOp:
+    """``x @ y`` for (..., M, K) and (..., K, N), batch axes broadcast, as expand, multiply and reduce.
+
+    The planner recognises the product, however it was spelled, and never builds the M x N x K array.
+    """
+    if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-2]:
+        raise ShapeError(f"matmul: expected (..., M, K) and (..., K, N), got {x.shape} and {y.shape}")
+    batch = broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    (m, k), n = x.shape[-2:], y.shape[-1]
+    swap = [*range(y.ndim - 2), y.ndim - 1, y.ndim - 2]
+    left = broadcast_to(unsqueeze(x, x.ndim - 1), (*batch, m, n, k))
+    right = broadcast_to(unsqueeze(y.permute(swap), y.ndim - 2), (*batch, m, n, k))
+    return (left * right).reduce(Ops.ADD, 1)

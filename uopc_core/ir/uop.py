@@ -1,0 +1,401 @@
+"""The node of the graph: an operation, its sources and an argument, interned so that equal graphs are one object.
+
+Interning is hash consing (Ershov 1958; Filliâtre & Conchon 2006, "Type-safe modular hash-consing"): a table of weak references keyed
+by the fields. A plain dict of `weakref.ref` subclasses makes a node in less than half the time of a WeakValueDictionary, and every
+operation of the user makes one or more.
+"""
+
+from __future__ import annotations
+
+import struct
+import weakref
+from collections.abc import Hashable, Iterable, Sequence
+from math import prod
+from typing import Any
+
+from uopc_core.dtype import DType, as_dtype, is_bool, is_complex, is_float, is_integer
+from uopc_core.errors import DTypeError
+from uopc_core.ir.infer import INFER, Shape
+from uopc_core.ir.op import Ops
+
+__all__ = ["TRACED", "TRACKED", "Scalar", "UOp", "toposort"]
+
+Scalar = bool | int | float | complex
+
+TRACKED = 1  # depends on a differentiable leaf
+TRACED = 2  # depends on a PARAM, so it has no value yet
+
+_KEEPS_SIGN_BITS = struct.Struct("<dd")
+_CONST, _BUFFER, _PARAM, _STAGE = Ops.CONST, Ops.BUFFER, Ops.PARAM, Ops.STAGE
+
+
+class _Ref(weakref.ref["UOp"]):
+    """A weak reference that knows its key, so that its callback can take the entry out."""
+
+    __slots__ = ("key",)
+    key: Hashable
+
+
+_table: dict[Hashable, _Ref] = {}
+# broadcast constants are made over and over by user code: the latest ones are kept alive
+_recent_consts: dict[Hashable, UOp] = {}
+_MAX_RECENT_CONSTS = 4096
+
+
+def _forget(ref: weakref.ref[UOp]) -> None:
+    key = ref.key  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+    if _table is not None and _table.get(key) is ref:  # pyright: ignore[reportUnnecessaryComparison, reportUnknownArgumentType]
+        del _table[key]
+
+
+class UOp:
+    """An immutable node. Make one with `UOp.new`, `UOp.const` or an operator; equal nodes are the same object.
+
+    Attributes:
+        op: the operation.
+        src: the nodes it takes.
+        arg: what else defines it, by op (see `Ops`).
+        dtype: of its elements.
+        shape: a tuple of ints.
+        flags: TRACKED and TRACED, from its sources.
+        depth: of the graph that is still to be computed.
+        held: how many handles of the user's stand for it; such a node is materialised rather than computed twice.
+        realized: the memory that holds its value, once computed; a leaf for planning, never for differentiation.
+    """
+
+    __slots__ = ("__weakref__", "arg", "depth", "dtype", "flags", "held", "op", "realized", "shape", "src")
+
+    op: Ops
+    src: tuple[UOp, ...]
+    arg: Any
+    dtype: DType
+    shape: Shape
+    flags: int
+    depth: int
+    held: int
+    realized: Any
+
+    @staticmethod
+    def new(op: Ops, src: tuple[UOp, ...] = (), arg: Any = None, dtype: DType | None = None) -> UOp:
+        """The node with these fields. Shape and dtype follow from the type rule of `op`.
+
+        Args:
+            dtype: for the ops whose dtype does not follow from their sources: CONST PARAM IOTA CAST BITCAST.
+        Raises:
+            ShapeError, DTypeError: the type rule rejects the sources.
+        """
+        if op is _CONST:
+            assert dtype is not None, "CONST needs a dtype"
+            return UOp.const(arg, dtype)
+        key = (op, src, arg, dtype)
+        ref = _table.get(key)
+        if ref is not None:
+            node = ref()
+            if node is not None:
+                return node
+        return _make(key, op, src, arg, dtype)
+
+    @staticmethod
+    def const(value: Scalar, dtype: DType, shape: Shape = ()) -> UOp:
+        """`value` as a node of `dtype`, broadcast to `shape`.
+
+        Raises:
+            OverflowError: an int that an integer dtype cannot hold.
+        """
+        # equal values may differ: 0.0 and -0.0, 1 and True; and nan is equal to itself here
+        recent = (type(value), _const_bits(value), dtype, shape)
+        node = _recent_consts.get(recent)
+        if node is not None:
+            return node
+        value = _as_value_of(value, dtype)
+        key = (_CONST, _const_bits(value), dtype)
+        ref = _table.get(key)
+        node = ref() if ref is not None else None
+        if node is None:
+            node = _make(key, _CONST, (), value, dtype)
+        if shape:
+            node = node._broadcast_const(shape)
+        if len(_recent_consts) >= _MAX_RECENT_CONSTS:
+            _recent_consts.clear()
+        _recent_consts[recent] = node
+        return node
+
+    def _broadcast_const(self, shape: Shape) -> UOp:
+        ones = (1,) * len(shape)
+        column = UOp.new(Ops.RESHAPE, (self,), ones)
+        return column if ones == shape else UOp.new(Ops.EXPAND, (column,), shape)
+
+    @staticmethod
+    def buffer(memory: Any) -> UOp:
+        """The leaf for `memory`, an object with `shape`, `dtype` and `requires_grad`."""
+        return UOp.new(_BUFFER, (), memory)
+
+    @staticmethod
+    def param(index: int, shape: Shape, dtype: DType, kind: str = "buffer") -> UOp:
+        """Input number `index` of a trace, a plan or a kernel."""
+        return UOp.new(_PARAM, (), (index, shape, kind), dtype)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    def toposort(self) -> list[UOp]:
+        """Every node that this one depends on and itself, sources before their consumers."""
+        return toposort((self,))
+
+    def __repr__(self) -> str:
+        arg = "" if self.arg is None else f", arg={self.arg!r}"
+        return f"UOp({self.op.name}, {self.dtype.name}{list(self.shape)}{arg}, {len(self.src)} sources)"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("UOp: a node is not pickled; write it with to_uir and read it with from_uir")
+
+    # --- movement ---
+
+    def reshape(self, shape: Sequence[int]) -> UOp:
+        shape = tuple(shape)
+        return self if shape == self.shape else UOp.new(Ops.RESHAPE, (self,), shape)
+
+    def expand(self, shape: Sequence[int]) -> UOp:
+        shape = tuple(shape)
+        return self if shape == self.shape else UOp.new(Ops.EXPAND, (self,), shape)
+
+    def permute(self, axes: Sequence[int]) -> UOp:
+        axes = tuple(axes)
+        return self if axes == tuple(range(len(self.shape))) else UOp.new(Ops.PERMUTE, (self,), axes)
+
+    def shrink(self, bounds: Sequence[tuple[int, int]]) -> UOp:
+        """Keep ``start <= i < stop`` of every axis."""
+        bounds = tuple([(a, b) for a, b in bounds])
+        if len(bounds) == len(self.shape) and all(
+            a == 0 and b == n for (a, b), n in zip(bounds, self.shape, strict=True)
+        ):
+            return self
+        return UOp.new(Ops.SHRINK, (self,), bounds)
+
+    def pad(self, widths: Sequence[tuple[int, int]]) -> UOp:
+        """Put zeros before and after every axis."""
+        widths = tuple([(a, b) for a, b in widths])
+        if len(widths) == len(self.shape) and not any(a or b for a, b in widths):
+            return self
+        return UOp.new(Ops.PAD, (self,), widths)
+
+    def flip(self, axes: Sequence[int]) -> UOp:
+        axes = tuple(sorted(axes))
+        return UOp.new(Ops.FLIP, (self,), axes) if axes else self
+
+    def index(self, *indices: UOp | int) -> UOp:
+        """``x[i, j, ...]`` on the leading axes: all ints (a slice of the graph), or integer nodes of one shape (a gather)."""
+        if any(isinstance(i, UOp) for i in indices):
+            return UOp.new(Ops.INDEX, (self, *[i for i in indices if isinstance(i, UOp)]))
+        bounds = [
+            (i % n, i % n + 1) for i, n in zip(indices, self.shape, strict=False) if isinstance(i, int) and -n <= i < n
+        ]
+        if len(bounds) != len(indices):
+            raise IndexError(f"index: {indices} is out of bounds for shape {self.shape}")
+        rest = self.shape[len(bounds) :]
+        return self.shrink([*bounds, *[(0, n) for n in rest]]).reshape(rest)
+
+    # --- elementwise and along axes ---
+
+    def cast(self, dtype: Any) -> UOp:
+        dtype = as_dtype(dtype)
+        return self if dtype is self.dtype else UOp.new(Ops.CAST, (self,), None, dtype)
+
+    def bitcast(self, dtype: Any) -> UOp:
+        dtype = as_dtype(dtype)
+        return self if dtype is self.dtype else UOp.new(Ops.BITCAST, (self,), None, dtype)
+
+    def reduce(self, op: Ops, n: int) -> UOp:
+        """Reduce the `n` trailing axes with `op` and drop them."""
+        return UOp.new(Ops.REDUCE, (self,), (op, n)) if n else self
+
+    def scan(self, op: Ops) -> UOp:
+        """Inclusive scan with `op` along the last axis."""
+        return UOp.new(Ops.SCAN, (self,), op)
+
+    def stage(self, how: Any) -> UOp:
+        return UOp.new(_STAGE, (self,), how)
+
+    def where(self, x: UOp | Scalar, y: UOp | Scalar) -> UOp:
+        """`x` where this bool node holds, else `y`; at least one of the two is a node."""
+        like = x if isinstance(x, UOp) else y
+        if not isinstance(like, UOp):
+            raise DTypeError("where: expected a node for one of the branches at least, got two Python scalars")
+        return UOp.new(Ops.WHERE, (self, like._operand(x), like._operand(y)))
+
+    def recip(self) -> UOp:
+        return UOp.new(Ops.RECIP, (self,))
+
+    def unary(self, op: Ops) -> UOp:
+        return UOp.new(op, (self,))
+
+    def binary(self, op: Ops, other: UOp | Scalar) -> UOp:
+        return UOp.new(op, (self, self._operand(other)))
+
+    def _operand(self, other: UOp | Scalar) -> UOp:
+        return other if isinstance(other, UOp) else UOp.const(other, self.dtype, self.shape)
+
+    def __add__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.ADD, (self, self._operand(other)))
+
+    def __radd__(self, other: Scalar) -> UOp:
+        return UOp.new(Ops.ADD, (self._operand(other), self))
+
+    def __sub__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.SUB, (self, self._operand(other)))
+
+    def __rsub__(self, other: Scalar) -> UOp:
+        return UOp.new(Ops.SUB, (self._operand(other), self))
+
+    def __mul__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.MUL, (self, self._operand(other)))
+
+    def __rmul__(self, other: Scalar) -> UOp:
+        return UOp.new(Ops.MUL, (self._operand(other), self))
+
+    def __truediv__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.DIV, (self, self._operand(other)))
+
+    def __rtruediv__(self, other: Scalar) -> UOp:
+        return UOp.new(Ops.DIV, (self._operand(other), self))
+
+    def __floordiv__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.FLOORDIV, (self, self._operand(other)))
+
+    def __mod__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.FLOORMOD, (self, self._operand(other)))
+
+    def __pow__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.POW, (self, self._operand(other)))
+
+    def __and__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.AND, (self, self._operand(other)))
+
+    def __or__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.OR, (self, self._operand(other)))
+
+    def __xor__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.XOR, (self, self._operand(other)))
+
+    def __lshift__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.SHL, (self, self._operand(other)))
+
+    def __rshift__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.SHR, (self, self._operand(other)))
+
+    def __neg__(self) -> UOp:
+        return UOp.new(Ops.NEG, (self,))
+
+    def __invert__(self) -> UOp:
+        return UOp.new(Ops.NOT, (self,))
+
+    def __lt__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.CMPLT, (self, self._operand(other)))
+
+    def __le__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.CMPLE, (self, self._operand(other)))
+
+    def __gt__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.CMPLT, (self._operand(other), self))
+
+    def __ge__(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.CMPLE, (self._operand(other), self))
+
+    def eq(self, other: UOp | Scalar) -> UOp:
+        """Elementwise ``==``; the operator itself compares identity, since nodes are interned."""
+        return UOp.new(Ops.CMPEQ, (self, self._operand(other)))
+
+    def ne(self, other: UOp | Scalar) -> UOp:
+        return UOp.new(Ops.CMPNE, (self, self._operand(other)))
+
+
+def _make(key: Hashable, op: Ops, src: tuple[UOp, ...], arg: Any, dtype: DType | None) -> UOp:
+    """The slow half of interning: infer the type, fill the fields, enter the node in the table."""
+    shape, dtype = INFER[op](op, src, arg, dtype)
+    node = UOp.__new__(UOp)
+    node.op = op
+    node.src = src
+    node.arg = arg
+    node.shape = shape
+    node.dtype = dtype
+    node.realized = None
+    node.held = 0
+    flags = depth = 0
+    for s in src:
+        flags |= s.flags
+        if s.realized is None and s.depth >= depth:
+            depth = s.depth + 1
+    node.depth = depth
+    node.flags = _flags_of(op, arg, dtype, flags)
+    ref = _Ref(node, _forget)
+    ref.key = key
+    entered = _table.setdefault(key, ref)
+    if entered is not ref:
+        other = entered()
+        if other is not None:  # another thread was first
+            return other
+        _table[key] = ref
+    return node
+
+
+def _flags_of(op: Ops, arg: Any, dtype: DType, flags: int) -> int:
+    if op is _STAGE:
+        if arg == "detach":
+            return flags & ~TRACKED
+        return flags if arg == "materialize" else flags | TRACKED
+    if op is _PARAM:
+        return TRACED
+    if op is _BUFFER:
+        return TRACKED if arg.requires_grad else 0
+    return flags if dtype.kind in "fc" else flags & ~TRACKED
+
+
+def _as_value_of(value: Any, dtype: DType) -> Scalar:
+    """`value` as the Python scalar that `dtype` would give back for it."""
+    if is_float(dtype):
+        return float(value) if dtype.itemsize == 8 else float(dtype.type(value))
+    if is_integer(dtype):
+        whole = int(value)
+        bits = 8 * dtype.itemsize
+        low, high = (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        if not low <= whole <= high:
+            raise OverflowError(f"Python integer {whole} out of bounds for {dtype.name}")
+        return whole
+    if is_bool(dtype):
+        return bool(value)
+    assert is_complex(dtype), dtype
+    return complex(value) if dtype.itemsize == 16 else complex(dtype.type(value))
+
+
+def _const_bits(value: Scalar) -> Hashable:
+    if type(value) is float:
+        return value if value == value and value != 0.0 else repr(value)
+    if type(value) is complex:
+        return _KEEPS_SIGN_BITS.pack(value.real, value.imag)
+    return value
+
+
+def toposort(roots: Iterable[UOp]) -> list[UOp]:
+    """Every node that `roots` depend on, each once, sources before their consumers. Iterative: depth is no limit."""
+    order: list[UOp] = []
+    seen: set[UOp] = set()
+    stack: list[tuple[UOp, bool]] = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        node, sources_done = stack.pop()
+        if sources_done:
+            order.append(node)
+            continue
+        if node in seen:
+            continue
+        seen.add(node)
+        stack.append((node, True))
+        for s in reversed(node.src):
+            if s not in seen:
+                stack.append((s, False))
+    return order

@@ -1,0 +1,1 @@
+"""Graph to graph with the same meaning: a pattern engine and the rule tables on it."""

@@ -1,0 +1,1 @@
+"""Graph to a plan of kernels and host calls."""

@@ -1,0 +1,1 @@
+"""Graph to graph: reverse mode and forward mode differentiation."""
