@@ -1,0 +1,272 @@
+"""What the elementwise functions of the standard compute, as functions of nodes: the operators and the namespace share them.
+
+Operands have been promoted and broadcast: one dtype, one shape. Where NumPy and the standard disagree the standard is followed.
+"""
+
+from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_float, is_integer, is_unsigned
+from uopc_core.errors import DTypeError
+
+__all__ = [
+    "absolute",
+    "add",
+    "bitwise_invert",
+    "ceil",
+    "conj",
+    "copysign",
+    "divide",
+    "equal",
+    "floor",
+    "floor_divide",
+    "greater",
+    "greater_equal",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "left_shift",
+    "less",
+    "less_equal",
+    "matmul",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "not_equal",
+    "positive",
+    "power",
+    "real",
+    "reciprocal",
+    "remainder",
+    "right_shift",
+    "rint",
+    "sign",
+    "signbit",
+    "square",
+    "subtract",
+    "trunc",
+]
+
+_INFINITY = float("inf")
+_BITS_OF_FLOAT = {dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}
+
+
+# ------------------------------------------------------------------------------------------------------------ arithmetic
+
+
+def add(x: UOp, y: UOp) -> UOp:
+    return x | y if is_bool(x.dtype) else x + y
+
+
+def subtract(x: UOp, y: UOp) -> UOp:
+    if is_bool(x.dtype):
+        raise DTypeError("subtract: expected numbers, got two bool operands; use logical_xor or bitwise_xor for bool")
+    return x - y
+
+
+def multiply(x: UOp, y: UOp) -> UOp:
+    return x & y if is_bool(x.dtype) else x * y
+
+
+def divide(x: UOp, y: UOp) -> UOp:
+    """Operands are real or complex floating."""
+    return x / y
+
+
+def _small_integer(x: UOp) -> UOp:
+    """A bool takes part in integer arithmetic as int8, as in NumPy."""
+    return x.cast(dtypes.int8) if is_bool(x.dtype) else x
+
+
+def floor_divide(x: UOp, y: UOp) -> UOp:
+    """NumPy's quotient; where an operand is infinite, the floor of the true one (NumPy has nan or -1 there)."""
+    x, y = _small_integer(x), _small_integer(y)
+    if not is_float(x.dtype):
+        return x // y
+    return (isinf(x) | isinf(y)).where((x / y).unary(Ops.FLOOR), x // y)
+
+
+def remainder(x: UOp, y: UOp) -> UOp:
+    return _small_integer(x) % _small_integer(y)
+
+
+def power(x: UOp, y: UOp) -> UOp:
+    return _small_integer(x) ** _small_integer(y)
+
+
+def negative(x: UOp) -> UOp:
+    if is_bool(x.dtype):
+        raise DTypeError("negative: expected numbers, got bool; use logical_not for bool")
+    return -x
+
+
+def positive(x: UOp) -> UOp:
+    return x
+
+
+def absolute(x: UOp) -> UOp:
+    return x if is_bool(x.dtype) or is_unsigned(x.dtype) else x.unary(Ops.ABS)
+
+
+def square(x: UOp) -> UOp:
+    return multiply(x, x)
+
+
+def reciprocal(x: UOp) -> UOp:
+    """1 / x, correctly rounded for real operands."""
+    return 1 / x
+
+
+def maximum(x: UOp, y: UOp) -> UOp:
+    return x.binary(Ops.MAX, y)
+
+
+def minimum(x: UOp, y: UOp) -> UOp:
+    return x.binary(Ops.MIN, y)
+
+
+def matmul(x: UOp, y: UOp) -> UOp:
+    """The product of (..., M, K) and (..., K, N); of bool, whether any pair is true."""
+    if is_bool(x.dtype):
+        return composite.matmul(x.cast(dtypes.int64), y.cast(dtypes.int64)).ne(0)
+    return composite.matmul(x, y)
+
+
+# ------------------------------------------------------------------------------------------------- rounding, sign, parts
+
+
+def _rounded(x: UOp, op: Ops) -> UOp:
+    return x.unary(op) if is_float(x.dtype) else x
+
+
+def floor(x: UOp) -> UOp:
+    return _rounded(x, Ops.FLOOR)
+
+
+def ceil(x: UOp) -> UOp:
+    return _rounded(x, Ops.CEIL)
+
+
+def trunc(x: UOp) -> UOp:
+    return _rounded(x, Ops.TRUNC)
+
+
+def rint(x: UOp) -> UOp:
+    """Nearest integer, ties to even, each part of a complex number by itself."""
+    return x.unary(Ops.RINT) if is_float(x.dtype) or is_complex(x.dtype) else x
+
+
+def sign(x: UOp) -> UOp:
+    """-1, 0 or 1; of a complex number z / |z|, and 0 at 0."""
+    if is_bool(x.dtype):
+        return x
+    if not is_complex(x.dtype):
+        return x.unary(Ops.SIGN)
+    zero, size = x.eq(0), x.unary(Ops.ABS)
+    size = zero.where(1, size)
+    unit = (x.unary(Ops.REAL) / size).binary(Ops.COMPLEX, x.unary(Ops.IMAG) / size)
+    return zero.where(composite.zeros_like(x), unit)
+
+
+def signbit(x: UOp) -> UOp:
+    return (x.bitcast(_BITS_OF_FLOAT[x.dtype]) if is_float(x.dtype) else x) < 0
+
+
+def copysign(x: UOp, y: UOp) -> UOp:
+    return x.binary(Ops.COPYSIGN, y)
+
+
+def real(x: UOp) -> UOp:
+    return x.unary(Ops.REAL) if is_complex(x.dtype) else x
+
+
+def imag(x: UOp) -> UOp:
+    return x.unary(Ops.IMAG) if is_complex(x.dtype) else composite.zeros_like(x)
+
+
+def conj(x: UOp) -> UOp:
+    return x.unary(Ops.CONJ) if is_complex(x.dtype) else x
+
+
+# --------------------------------------------------------------------------------------------------------------- tests
+
+
+def isnan(x: UOp) -> UOp:
+    return x.ne(x)
+
+
+def isinf(x: UOp) -> UOp:
+    if is_complex(x.dtype):
+        return isinf(real(x)) | isinf(imag(x))
+    if is_float(x.dtype):
+        return x.unary(Ops.ABS).eq(_INFINITY)
+    return UOp.const(False, dtypes.bool, x.shape)
+
+
+def isfinite(x: UOp) -> UOp:
+    if is_complex(x.dtype):
+        return isfinite(real(x)) & isfinite(imag(x))
+    if is_float(x.dtype):
+        return x.unary(Ops.ABS) < _INFINITY
+    return UOp.const(True, dtypes.bool, x.shape)
+
+
+def _mixed_sign(x: UOp, y: UOp) -> bool:
+    """A signed and an unsigned integer operand, whose values no common dtype may hold."""
+    return is_integer(x.dtype) and is_integer(y.dtype) and is_unsigned(x.dtype) is not is_unsigned(y.dtype)
+
+
+def _compare_mixed(op: Ops, x: UOp, y: UOp) -> UOp:
+    """Compare a signed with an unsigned integer by value: both as uint64 unless the signed one is negative."""
+    signed = y if is_unsigned(x.dtype) else x
+    by_value = x.cast(dtypes.uint64).binary(op, y.cast(dtypes.uint64))
+    if op is Ops.CMPEQ:
+        return (signed >= 0) & by_value
+    if op is Ops.CMPNE:
+        return (signed < 0) | by_value
+    return (signed < 0) | by_value if signed is x else (signed >= 0) & by_value
+
+
+def _compare(name: str, op: Ops, x: UOp, y: UOp) -> UOp:
+    """Operands have one shape; a signed and an unsigned integer dtype may stand side by side."""
+    if is_complex(x.dtype) and op in (Ops.CMPLT, Ops.CMPLE):
+        raise DTypeError(f"{name}: expected real numbers, got {x.dtype.name}; complex numbers have no order")
+    return _compare_mixed(op, x, y) if _mixed_sign(x, y) else x.binary(op, y)
+
+
+def less(x: UOp, y: UOp) -> UOp:
+    return _compare("less", Ops.CMPLT, x, y)
+
+
+def less_equal(x: UOp, y: UOp) -> UOp:
+    return _compare("less_equal", Ops.CMPLE, x, y)
+
+
+def greater(x: UOp, y: UOp) -> UOp:
+    return _compare("greater", Ops.CMPLT, y, x)
+
+
+def greater_equal(x: UOp, y: UOp) -> UOp:
+    return _compare("greater_equal", Ops.CMPLE, y, x)
+
+
+def equal(x: UOp, y: UOp) -> UOp:
+    return _compare("equal", Ops.CMPEQ, x, y)
+
+
+def not_equal(x: UOp, y: UOp) -> UOp:
+    return _compare("not_equal", Ops.CMPNE, x, y)
+
+
+# ------------------------------------------------------------------------------------------------------------- bitwise
+
+
+def bitwise_invert(x: UOp) -> UOp:
+    return ~x
+
+
+def left_shift(x: UOp, y: UOp) -> UOp:
+    return _small_integer(x) << _small_integer(y)
+
+
+def right_shift(x: UOp, y: UOp) -> UOp:
+    return _small_integer(x) >> _small_integer(y)
