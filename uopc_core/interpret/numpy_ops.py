@@ -1,0 +1,353 @@
+"""What every op means, in NumPy: the table that the interpreter runs and that compiled C is compared with.
+
+An entry makes, for a node, the function of the values of its sources. The functions are called inside `np.errstate(all="ignore")`, must not
+write to what they are given, and may return NumPy scalars for shape (). Where an entry returns a view of its operand, its op is in `VIEWS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from uopc_core.dtype import is_complex, is_integer
+from uopc_core.errors import IndexBoundsError
+from uopc_core.ir.extern import EXTERNS
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp
+
+__all__ = ["NUMPY_OPS", "UFUNCS", "VIEWS", "NumpyFunction", "squares64"]
+
+NumpyFunction = Callable[..., Any]
+
+# ops that may return a view of their first operand
+VIEWS = frozenset(
+    {
+        Ops.RESHAPE,
+        Ops.EXPAND,
+        Ops.PERMUTE,
+        Ops.SHRINK,
+        Ops.FLIP,
+        Ops.STAGE,
+        Ops.REAL,
+        Ops.IMAG,
+        Ops.BITCAST,
+        Ops.INDEX,  # indices of shape () are basic indexing
+    }
+)
+
+# ops that are one ufunc in every dtype, which broadcasts its operands by itself
+UFUNCS: dict[Ops, np.ufunc] = {
+    Ops.NEG: np.negative,
+    Ops.SQRT: np.sqrt,
+    Ops.EXP: np.exp,
+    Ops.EXP2: np.exp2,
+    Ops.EXPM1: np.expm1,
+    Ops.LOG: np.log,
+    Ops.LOG2: np.log2,
+    Ops.LOG10: np.log10,
+    Ops.LOG1P: np.log1p,
+    Ops.SIN: np.sin,
+    Ops.COS: np.cos,
+    Ops.TAN: np.tan,
+    Ops.ASIN: np.arcsin,
+    Ops.ACOS: np.arccos,
+    Ops.ATAN: np.arctan,
+    Ops.SINH: np.sinh,
+    Ops.COSH: np.cosh,
+    Ops.TANH: np.tanh,
+    Ops.ASINH: np.arcsinh,
+    Ops.ACOSH: np.arccosh,
+    Ops.ATANH: np.arctanh,
+    Ops.FLOOR: np.floor,
+    Ops.CEIL: np.ceil,
+    Ops.TRUNC: np.trunc,
+    Ops.RINT: np.rint,
+    Ops.ABS: np.absolute,
+    Ops.SIGN: np.sign,
+    Ops.NOT: np.invert,
+    Ops.CONJ: np.conjugate,
+    Ops.ADD: np.add,
+    Ops.SUB: np.subtract,
+    Ops.MUL: np.multiply,
+    Ops.DIV: np.divide,
+    Ops.FLOORDIV: np.floor_divide,
+    Ops.FLOORMOD: np.remainder,
+    Ops.MAX: np.maximum,
+    Ops.MIN: np.minimum,
+    Ops.ATAN2: np.arctan2,
+    Ops.HYPOT: np.hypot,
+    Ops.COPYSIGN: np.copysign,
+    Ops.NEXTAFTER: np.nextafter,
+    Ops.LOGADDEXP: np.logaddexp,
+    Ops.CMPLT: np.less,
+    Ops.CMPLE: np.less_equal,
+    Ops.CMPEQ: np.equal,
+    Ops.CMPNE: np.not_equal,
+    Ops.AND: np.bitwise_and,
+    Ops.OR: np.bitwise_or,
+    Ops.XOR: np.bitwise_xor,
+    Ops.SHL: np.left_shift,
+    Ops.SHR: np.right_shift,
+}
+
+# ---------------------------------------------------------------------------------------------------------------- leaves
+
+
+def _const(node: UOp) -> NumpyFunction:
+    value = np.array(node.arg, node.dtype)
+    return lambda: value
+
+
+def _memory(node: UOp) -> NumpyFunction:
+    return lambda: node.arg.array
+
+
+def _param(node: UOp) -> NumpyFunction:
+    def missing() -> Any:
+        raise ValueError(
+            f"evaluate: input {node.arg[0]} ({node.dtype.name} {node.shape}) has no value; give one in env"
+        )
+
+    return missing
+
+
+def _iota(node: UOp) -> NumpyFunction:
+    # by way of int64: arange refuses bounds that a narrow dtype cannot hold, where a conversion wraps
+    return lambda: np.arange(node.arg).astype(node.dtype, copy=False)
+
+
+def squares64(key: Any, counter: np.ndarray[Any, Any]) -> Any:
+    """The five-round generator of Widynski (2020), "Squares: a fast counter-based RNG", at each value of a uint64 `counter`."""
+    half = np.uint64(32)
+    y = counter * key
+    z = y + key
+    x = y * y + y
+    x = (x >> half) | (x << half)
+    x = x * x + z
+    x = (x >> half) | (x << half)
+    x = x * x + y
+    x = (x >> half) | (x << half)
+    t = x * x + z
+    x = (t >> half) | (t << half)
+    return t ^ ((x * x + y) >> half)
+
+
+def _random(node: UOp) -> NumpyFunction:
+    shape, size = node.shape, node.size
+    return lambda key: squares64(key, np.arange(size, dtype=np.uint64)).reshape(shape)
+
+
+# ----------------------------------------------------------------------------------------------------------- elementwise
+
+
+def _recip(node: UOp) -> NumpyFunction:
+    # complex: reciprocal and division round differently and disagree at 0; 1 / x is what is meant
+    return partial(np.divide, node.dtype.type(1)) if is_complex(node.dtype) else np.reciprocal
+
+
+def _map_scalars(function: Callable[[float], float], node: UOp) -> NumpyFunction:
+    shape, size, dtype = node.shape, node.size, node.dtype
+
+    def evaluate(x: Any) -> Any:
+        # float64 inside, so that float32 is correctly rounded but for rare ties
+        values = np.fromiter(map(function, x.ravel().tolist()), np.float64, size)
+        return values.astype(dtype, copy=False).reshape(shape)
+
+    return evaluate
+
+
+def _cast(node: UOp) -> NumpyFunction:
+    dtype = node.dtype
+    return lambda x: x.astype(dtype)
+
+
+def _bitcast(node: UOp) -> NumpyFunction:
+    dtype = node.dtype
+    return lambda x: x.view(dtype)
+
+
+def _strong_mul(node: UOp) -> NumpyFunction:
+    if is_integer(node.dtype):
+        return np.multiply
+    zero = node.dtype.type(0)
+    return lambda x, y: np.where(x == zero, zero, x * y)
+
+
+def _pow(node: UOp) -> NumpyFunction:
+    return _pow_signed if node.dtype.kind == "i" else np.power
+
+
+def _pow_signed(x: Any, y: Any) -> Any:
+    """Integer power. NumPy raises for negative exponents; a kernel cannot, so they give 1 / x**-y rounded towards zero, and 0 for x = 0."""
+    negative = y < 0
+    if not negative.any():
+        return np.power(x, y)
+    odd = (y & 1) == 1
+    unit = np.where(x == 1, 1, np.where(x == -1, np.where(odd, -1, 1), 0)).astype(x.dtype)
+    return np.where(negative, unit, np.power(x, np.where(negative, y.dtype.type(0), y)))
+
+
+def _complex(node: UOp) -> NumpyFunction:
+    def evaluate(re: Any, im: Any) -> Any:
+        out = np.empty(node.shape, node.dtype)  # re + 1j * im would make nan of an infinite part
+        out.real = re
+        out.imag = im
+        return out
+
+    return evaluate
+
+
+# -------------------------------------------------------------------------------------------------------------- movement
+
+
+def _reshape(node: UOp) -> NumpyFunction:
+    shape = node.arg
+    return lambda x: x.reshape(shape)
+
+
+def _expand(node: UOp) -> NumpyFunction:
+    shape = node.arg
+    return lambda x: np.broadcast_to(x, shape)
+
+
+def _permute(node: UOp) -> NumpyFunction:
+    axes = node.arg
+    return lambda x: x.transpose(axes)
+
+
+def _view(parts: tuple[slice, ...]) -> NumpyFunction:
+    key = (*parts, ...)  # the ellipsis keeps a 0-d view an array
+    return lambda x: x[key]
+
+
+def _shrink(node: UOp) -> NumpyFunction:
+    return _view(tuple([slice(start, stop) for start, stop in node.arg]))
+
+
+def _flip(node: UOp) -> NumpyFunction:
+    return _view(tuple([slice(None, None, -1 if axis in node.arg else 1) for axis in range(node.ndim)]))
+
+
+def _pad(node: UOp) -> NumpyFunction:
+    inside = (*[slice(before, before + n) for (before, _), n in zip(node.arg, node.src[0].shape, strict=True)], ...)
+
+    def evaluate(x: Any) -> Any:
+        out = np.zeros(node.shape, node.dtype)
+        out[inside] = x
+        return out
+
+    return evaluate
+
+
+def _concat(node: UOp) -> NumpyFunction:
+    axis = node.arg
+    return lambda *parts: np.concatenate(parts, axis)
+
+
+# ------------------------------------------------------------------------------------------------------------ along axes
+
+
+def _reduce(node: UOp) -> NumpyFunction:
+    how, n = node.arg
+    ndim = node.src[0].ndim
+    axes = tuple(range(ndim - n, ndim))
+    reduce, dtype = UFUNCS[how].reduce, node.dtype
+    return lambda x: reduce(x, axes, dtype)
+
+
+def _scan(node: UOp) -> NumpyFunction:
+    accumulate, dtype, last = UFUNCS[node.arg].accumulate, node.dtype, node.ndim - 1
+    return lambda x: accumulate(x, last, dtype)
+
+
+def _index(node: UOp) -> NumpyFunction:
+    def evaluate(x: Any, *indices: Any) -> Any:
+        try:
+            return x[indices]
+        except IndexError as error:
+            raise IndexBoundsError(str(error)) from None
+
+    return evaluate
+
+
+_SCATTER_UFUNCS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def _scatter(node: UOp) -> NumpyFunction:
+    ufunc = _SCATTER_UFUNCS.get(node.arg)
+
+    def evaluate(base: Any, value: Any, *indices: Any) -> Any:
+        out = np.array(base)
+        try:
+            if ufunc is None:
+                out[indices] = value  # in order, so of equal indices the last wins
+            else:
+                ufunc.at(out, indices, value)
+        except IndexError as error:
+            raise IndexBoundsError(str(error)) from None
+        return out
+
+    return evaluate
+
+
+# ------------------------------------------------------------------------------------------------------------- structure
+
+
+def _identity(node: UOp) -> NumpyFunction:
+    return lambda x: x
+
+
+def _extern(node: UOp) -> NumpyFunction:
+    """All outputs, as a tuple: the interpreter calls once for the nodes that share name, parameters and sources."""
+    name, params, _ = node.arg
+    call = EXTERNS[name].evaluate
+
+    def evaluate(*sources: Any) -> tuple[Any, ...]:
+        arrays = [np.asarray(x) for x in sources]
+        # an output may be an operand handed back, or a part of one
+        outputs = [np.asarray(out) for out in call(params, *arrays)]
+        return tuple([out if out.base is None and all(out is not x for x in arrays) else out.copy() for out in outputs])
+
+    return evaluate
+
+
+def _same(function: NumpyFunction) -> Callable[[UOp], NumpyFunction]:
+    return lambda node: function
+
+
+NUMPY_OPS: dict[Ops, Callable[[UOp], NumpyFunction]] = {
+    Ops.CONST: _const,
+    Ops.BUFFER: _memory,
+    Ops.PARAM: _param,
+    Ops.IOTA: _iota,
+    Ops.RANDOM: _random,
+    **{op: _same(ufunc) for op, ufunc in UFUNCS.items()},
+    Ops.RECIP: _recip,
+    Ops.ERF: partial(_map_scalars, math.erf),
+    Ops.ERFC: partial(_map_scalars, math.erfc),
+    Ops.CAST: _cast,
+    Ops.BITCAST: _bitcast,
+    Ops.REAL: _same(lambda x: x.real),
+    Ops.IMAG: _same(lambda x: x.imag),
+    Ops.STRONG_MUL: _strong_mul,
+    Ops.POW: _pow,
+    Ops.COMPLEX: _complex,
+    Ops.WHERE: _same(np.where),
+    Ops.RESHAPE: _reshape,
+    Ops.EXPAND: _expand,
+    Ops.PERMUTE: _permute,
+    Ops.SHRINK: _shrink,
+    Ops.PAD: _pad,
+    Ops.FLIP: _flip,
+    Ops.CONCAT: _concat,
+    Ops.REDUCE: _reduce,
+    Ops.SCAN: _scan,
+    Ops.INDEX: _index,
+    Ops.SCATTER: _scatter,
+    Ops.STAGE: _identity,
+    Ops.EXTERN: _extern,
+}
