@@ -1,0 +1,58 @@
+"""Graphs of whole-array operations: built, differentiated, planned, compiled and run. The public names of the layers below."""
+
+from uopc_core import errors
+from uopc_core.dtype import (
+    DTYPES,
+    DType,
+    as_dtype,
+    dtypes,
+    is_bool,
+    is_complex,
+    is_float,
+    is_inexact,
+    is_integer,
+    is_unsigned,
+    real_dtype,
+)
+from uopc_core.ir import (
+    EXTERNS,
+    TRACED,
+    TRACKED,
+    Extern,
+    Ops,
+    Scalar,
+    TensorType,
+    UOp,
+    composite,
+    register_extern,
+    toposort,
+)
+
+MAX_DEPTH = 1000
+
+__all__ = [
+    "DTYPES",
+    "EXTERNS",
+    "MAX_DEPTH",
+    "TRACED",
+    "TRACKED",
+    "DType",
+    "Extern",
+    "Ops",
+    "Scalar",
+    "TensorType",
+    "UOp",
+    "as_dtype",
+    "composite",
+    "dtypes",
+    "errors",
+    "is_bool",
+    "is_complex",
+    "is_float",
+    "is_inexact",
+    "is_integer",
+    "is_unsigned",
+    "real_dtype",
+    "register_extern",
+    "toposort",
+]

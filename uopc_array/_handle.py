@@ -1,0 +1,52 @@
+"""The handle: what the user holds on to, one slot that points at an immutable node and moves when the value changes.
+
+Invariant: a handle counts itself on its node (`uop.held`), so that what the user can see is computed once and kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from uopc_array._realize import realize_node
+from uopc_core import MAX_DEPTH, TRACED, UOp
+
+__all__ = ["Handle"]
+
+
+class Handle:
+    """The slots and the life cycle of `Array`; the layers below `Array` know it by this type.
+
+    Attributes:
+        _uop: the node that stands for the present value.
+        _weak: True for a traced Python scalar, whose dtype gives way to that of an array (NEP 50).
+    """
+
+    __slots__ = ("__weakref__", "_uop", "_weak")
+
+    _uop: UOp
+    _weak: bool
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        raise TypeError("Array: not made by calling the class; use uopc_array.asarray(...)")
+
+    @classmethod
+    def _from_uop(cls, uop: UOp, weak: bool = False) -> Self:
+        """A new handle on `uop`; a graph that has become too deep is computed first."""
+        if uop.depth > MAX_DEPTH and not uop.flags & TRACED:
+            uop = realize_node(uop)
+        self = object.__new__(cls)
+        uop.held += 1
+        self._uop = uop
+        self._weak = weak
+        return self
+
+    def _rebind(self, uop: UOp) -> None:
+        """Let this handle stand for `uop` from now on."""
+        if uop.depth > MAX_DEPTH and not uop.flags & TRACED:
+            uop = realize_node(uop)
+        uop.held += 1
+        self._uop.held -= 1
+        self._uop = uop
+
+    def __del__(self) -> None:
+        self._uop.held -= 1

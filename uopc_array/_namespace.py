@@ -1,0 +1,33 @@
+"""The package as its own arrays see it: methods look their function up here by name, when they are called.
+
+A method such as `x.sum()` is the function `uopc_array.sum`, which stands in a module that imports the class; by the time a method is
+called the package is complete, so the look-up needs no import.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+__all__ = ["call", "find_function", "namespace"]
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def namespace() -> ModuleType:
+    """The module that `x.__array_namespace__()` returns."""
+    return sys.modules[_PACKAGE]
+
+
+def find_function(path: str) -> Any:
+    """The public function of this dotted name (`sum`, `linalg.det`), or None."""
+    found: Any = namespace()
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    return found
+
+
+def call(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call the public function `name`."""
+    return getattr(sys.modules[_PACKAGE], name)(*args, **kwargs)
