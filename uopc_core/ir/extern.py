@@ -28,6 +28,7 @@ class Extern:
     Attributes:
         infer: ``(params, types of the sources) -> types of the outputs``; raises ShapeError or DTypeError.
         evaluate: ``(params, arrays) -> arrays``, on NumPy arrays that it must not write to.
+        into: ``(params, arrays, outputs) -> None``: the same into arrays that are given, for functions whose library can do so.
         jvp: ``(params, outputs, sources, tangents) -> tangents of the outputs``; a tangent is None where nothing depends on the variable.
             Must be linear in the tangents. None means not differentiable.
         transpose: ``(params, sources, cotangents of the outputs, which) -> cotangent of source `which```, for the operands in which the
@@ -39,6 +40,7 @@ class Extern:
     name: str
     infer: Callable[[Params, Sequence[TensorType]], tuple[TensorType, ...]]
     evaluate: Callable[..., tuple[Any, ...]]
+    into: Callable[..., None] | None = None
     jvp: Callable[[Params, tuple[UOp, ...], tuple[UOp, ...], tuple[UOp | None, ...]], tuple[UOp | None, ...]] | None = (
         None
     )

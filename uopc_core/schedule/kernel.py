@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uopc_core.ir.uop import UOp
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp, toposort
 
 __all__ = ["Kernel", "KernelCall"]
 
@@ -21,6 +22,12 @@ class Kernel:
 
     outputs: tuple[UOp, ...]
     n_params: int
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """ "buffer" or "scalar", per PARAM."""
+        kinds = {node.arg[0]: node.arg[2] for node in toposort(self.outputs) if node.op is Ops.PARAM}
+        return tuple([kinds[i] for i in range(self.n_params)])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,137 @@
+"""Run plans: decide who computes (compiled C or NumPy), find memory, run the steps, hand out the results.
+
+The tier is a pure function of the graph and of how often this process has run it, never of time or of what a cache holds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from math import prod
+from typing import Any
+
+from uopc_core.errors import CompileError, TraceError
+from uopc_core.interpret.numpy_interp import evaluate
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import TRACED, UOp
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.compiled import CompiledPlan
+from uopc_core.runtime.interpreted import run_interpreted
+from uopc_core.runtime.toolchain import find_toolchain
+from uopc_core.schedule.canonical import Canonical, canonicalise
+from uopc_core.schedule.plan import Plan, plan_for
+from uopc_core.settings import current
+
+__all__ = ["MAX_DEPTH", "Executable", "compiled_plan", "realize_all"]
+
+MAX_DEPTH = 1000  # a handle whose graph is deeper realizes itself
+DIRECT_WORK = 65536  # elements up to which a cold graph is evaluated node by node, without a plan
+COMPILE_WORK = 4_000_000  # elements computed, over all runs, after which a graph is compiled
+RUN_OVERHEAD = 20_000  # what a run counts for besides its elements
+MAX_COUNTED = 8192
+
+_BUFFER = Ops.BUFFER
+
+
+class _RunCounter:
+    """How often this process has run a graph of some key, the least recently run forgotten first."""
+
+    def __init__(self) -> None:
+        self.counts: OrderedDict[Hashable, int] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def count(self, key: Hashable) -> int:
+        with self.lock:
+            n = self.counts.pop(key, 0) + 1
+            self.counts[key] = n
+            if len(self.counts) > MAX_COUNTED:
+                self.counts.popitem(last=False)
+            return n
+
+
+_runs = _RunCounter()
+
+
+def realize_all(nodes: Sequence[UOp]) -> list[Buffer]:
+    """Compute `nodes` and what else live handles stand for below them, in one plan.
+
+    Each computed node keeps its memory in `realized`; a node that has some, or is a BUFFER, is not computed again.
+
+    Returns:
+        the memory of each node, in order.
+    Raises:
+        TraceError: a node depends on an input of a trace, which has no value yet.
+        IndexBoundsError: a gather or scatter met an index outside its axis.
+    """
+    waiting = [node for node in nodes if node.realized is None and node.op is not _BUFFER]
+    if waiting:
+        if any(node.flags & TRACED for node in waiting):
+            raise TraceError("a value was asked for while tracing: there are only shapes and dtypes then")
+        canonical = canonicalise(waiting)
+        for node, buffer in zip(canonical.outputs, _run(canonical), strict=True):
+            node.realized = buffer
+    return [node.arg if node.op is _BUFFER else node.realized for node in nodes]
+
+
+def _run(canonical: Canonical) -> list[Buffer]:
+    work = sum([prod(node.shape) for node in canonical.order])
+    if _tier(canonical.key, work) == "compile":
+        return compiled_plan(plan_for(canonical)).run(canonical.bindings.buffers, canonical.bindings.scalars)
+    if work <= DIRECT_WORK:
+        return [Buffer.from_numpy(value, copy=False) for value in evaluate(canonical.outputs)]
+    return run_interpreted(plan_for(canonical), canonical.bindings.buffers, canonical.bindings.scalars)
+
+
+def _tier(key: Hashable, work: int) -> str:
+    tier = current().tier
+    if tier == "compile" and find_toolchain() is None:
+        raise CompileError('tier="compile": there is no C compiler; set CC to one, or use tier="auto" to compute with NumPy')
+    if tier != "auto":
+        return tier
+    if find_toolchain() is None or _runs.count(key) * (work + RUN_OVERHEAD) < COMPILE_WORK:
+        return "interpret"
+    return "compile"
+
+
+_prepare_lock = threading.Lock()
+
+
+def compiled_plan(plan: Plan) -> CompiledPlan:
+    """`plan` as compiled code, made once."""
+    compiled = plan.prepared.get("compiled")
+    if compiled is None:
+        with _prepare_lock:
+            compiled = plan.prepared.get("compiled")
+            if compiled is None:
+                compiled = plan.prepared["compiled"] = CompiledPlan(plan)
+    return compiled
+
+
+class Executable:
+    """A traced graph, planned once, compiled where there is a compiler, and run with new arguments each time.
+
+    Args:
+        outputs: nodes over PARAMs; the index of a PARAM is the number of its argument.
+    """
+
+    __slots__ = ("_buffers", "_plan", "_scalars")
+
+    def __init__(self, outputs: Sequence[UOp]) -> None:
+        canonical = canonicalise(outputs, keep_held=False)
+        self._plan = plan_for(canonical)
+        self._buffers = tuple(canonical.bindings.buffers)
+        self._scalars = tuple(canonical.bindings.scalars)
+
+    @property
+    def plan(self) -> Plan:
+        return self._plan
+
+    def run(self, arguments: Sequence[Any]) -> list[Buffer]:
+        """The outputs for these arguments: a Buffer for a buffer PARAM, a Python number for a scalar one."""
+        buffers = [arguments[b] if type(b) is int else b for b in self._buffers]
+        scalars = [arguments[s.arg[0]] if type(s) is UOp else s for s in self._scalars]
+        if find_toolchain() is None or current().tier == "interpret":
+            return run_interpreted(self._plan, buffers, scalars)
+        return compiled_plan(self._plan).run(buffers, scalars)
+

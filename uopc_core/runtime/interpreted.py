@@ -1,0 +1,112 @@
+"""Run a plan on NumPy: every kernel evaluated by the interpreter, host calls as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from uopc_core.interpret.numpy_interp import NUMPY_OPS, lower_to_numpy
+from uopc_core.ir.extern import EXTERNS
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp, toposort
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.schedule.kernel import Kernel, KernelCall
+from uopc_core.schedule.plan import HostCall, Plan
+
+__all__ = ["HostInputs", "evaluate_kernel", "run_interpreted"]
+
+Array = np.ndarray[Any, Any]
+
+
+def evaluate_kernel(kernel: Kernel, values: Sequence[Any]) -> list[Array]:
+    """The outputs of `kernel` on NumPy, for arrays and numbers in the order of its PARAMs."""
+    params = _params(kernel)
+    return lower_to_numpy(kernel.outputs, params).run([values[p.arg[0]] for p in params])
+
+
+def _params(kernel: Kernel) -> tuple[UOp, ...]:
+    return tuple([node for node in toposort(kernel.outputs) if node.op is Ops.PARAM])
+
+
+class HostInputs:
+    """The operands of one host call as views of the memory in its slots (copies where no strides give the view)."""
+
+    def __init__(self, call: HostCall) -> None:
+        self.operands = [(operand.slot, _view_functions(operand.view)) for operand in call.inputs]
+
+    def of(self, memory: Any) -> list[Array]:
+        arrays: list[Array] = []
+        for slot, functions in self.operands:
+            array = memory[slot]
+            for function in functions:
+                array = function(array)
+            arrays.append(array)
+        return arrays
+
+
+def _view_functions(view: UOp) -> list[Any]:
+    return [NUMPY_OPS[node.op](node) for node in toposort([view]) if node.op is not Ops.PARAM]
+
+
+class _InterpretedPlan:
+    """The steps of a plan as NumPy programs, with what is dead after each."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.steps: list[tuple[Any, ...]] = [self._prepare(step) for step in plan.steps]
+        last_use: dict[int, int] = {}
+        for i, step in enumerate(plan.steps):
+            last_use.update(dict.fromkeys(_slots_read(step), i))
+        kept = {slot for slot, _ in plan.outputs} | set(range(plan.n_inputs))
+        self.dead: list[list[int]] = [[] for _ in plan.steps]
+        for slot, i in last_use.items():
+            if slot not in kept:
+                self.dead[i].append(slot)
+
+    def _prepare(self, step: KernelCall | HostCall) -> tuple[Any, ...]:
+        if isinstance(step, HostCall):
+            return step, HostInputs(step)
+        params = _params(step.kernel)
+        return step, lower_to_numpy(step.kernel.outputs, params), params
+
+    def run(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Array]:
+        memory: list[Any] = [None] * len(self.plan.slots)
+        memory[: len(buffers)] = [buffer.array for buffer in buffers]
+        for (step, *how), dead in zip(self.steps, self.dead, strict=True):
+            if isinstance(step, HostCall):
+                results = EXTERNS[step.name].evaluate(step.params, *how[0].of(memory))
+                for number, slot in step.outputs:
+                    memory[slot] = np.ascontiguousarray(results[number]).reshape(self.plan.slots[slot].shape)
+            else:
+                program, params = how
+                values = [_value(step, p, memory, scalars) for p in params]
+                for slot, value in zip(step.outputs, program.run(values), strict=True):
+                    memory[slot] = value
+            for slot in dead:
+                memory[slot] = None
+        return [memory[slot].reshape(shape) for slot, shape in self.plan.outputs]
+
+
+def _slots_read(step: KernelCall | HostCall) -> list[int]:
+    if isinstance(step, HostCall):
+        return [operand.slot for operand in step.inputs]
+    return [slot for slot, kind in zip(step.inputs, step.kernel.kinds, strict=True) if kind == "buffer"]
+
+
+def _value(step: KernelCall, param: UOp, memory: Sequence[Any], scalars: Sequence[Any]) -> Any:
+    number = step.inputs[param.arg[0]]
+    return memory[number] if param.arg[2] == "buffer" else scalars[number]
+
+
+def run_interpreted(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Buffer]:
+    """Run `plan` on NumPy; the results do not share memory with the inputs, unless an output is an input."""
+    prepared = plan.prepared.get("interpreted")
+    if prepared is None:
+        prepared = plan.prepared["interpreted"] = _InterpretedPlan(plan)
+    results: list[Buffer] = []
+    for (slot, shape), value in zip(plan.outputs, prepared.run(buffers, scalars), strict=True):
+        own = slot < plan.n_inputs and buffers[slot].shape == shape
+        results.append(buffers[slot] if own else Buffer.from_numpy(value, copy=False))
+    return results

@@ -1,0 +1,185 @@
+"""Bring a graph to its canonical form: real memory -> numbered PARAMs, changing numbers -> run-time scalars, and a key of what is left.
+
+Two graphs with one key are computed by one plan. Invariant: the key says all that planning may depend on, and nothing that changes
+from one step of a loop to the next: neither which memory is read nor the value of a constant, unless it is a small one
+that rules look at (0, 1, -2, 0.5, ...). Each use of a changing constant has a slot of its own, so two that happen to be equal now and differ later
+do not change the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import Scalar, UOp
+
+__all__ = ["Bindings", "Canonical", "canonicalise", "rebuild"]
+
+_BUFFER, _CONST, _PARAM, _STAGE = Ops.BUFFER, Ops.CONST, Ops.PARAM, Ops.STAGE
+_TYPED_BY_DTYPE = frozenset({Ops.CONST, Ops.CAST, Ops.BITCAST, Ops.IOTA})
+_LITERAL_FLOATS = frozenset({0.5, -0.5, 0.25, float("inf"), float("-inf")})
+_MAX_LITERAL = 16
+# what a handle of the user's may stand for without having been computed; movement alone costs nothing to redo
+_WORTH_KEEPING = frozenset(
+    op for op in Ops if Ops.NEG <= op <= Ops.WHERE or Ops.CONCAT <= op <= Ops.SCATTER or op is Ops.EXTERN
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """What one execution of a plan works on.
+
+    Attributes:
+        buffers: memory for the buffer inputs in the order of the plan; an int is the number of an argument, bound at the call.
+        scalars: values of the run-time scalars; a node is a scalar PARAM, bound at the call.
+    """
+
+    buffers: tuple[Any, ...]
+    scalars: tuple[Scalar | UOp, ...]
+
+
+@dataclass(slots=True)
+class Canonical:
+    """A graph in canonical form.
+
+    Attributes:
+        key: equal for graphs that one plan serves.
+        order: the nodes to compute, sources first; leaves are not among them.
+        outputs: what is to be materialised: the roots first, then whatever else handles stand for.
+        leaves: number of every leaf node, in the order of `bindings.buffers`.
+        bindings: the memory and the numbers of this very graph.
+    """
+
+    key: Hashable
+    order: list[UOp]
+    outputs: list[UOp]
+    leaves: dict[UOp, int]
+    bindings: Bindings
+    scalar_dtypes: list[Any] = field(default_factory=list[Any])
+
+
+def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
+    """Number the graph below `roots` and split it into a key and the bindings.
+
+    Args:
+        keep_held: also materialise what a live handle stands for (not while tracing, where handles are the traced function's own).
+    """
+    order: list[UOp] = []
+    numbers: dict[UOp, int] = {}
+    leaves: dict[UOp, int] = {}
+    entries: list[Hashable] = []
+    scalars: list[Scalar | UOp] = []
+    scalar_dtypes: list[Any] = []
+    held: list[UOp] = []
+    stack: list[tuple[UOp, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, sources_done = stack.pop()
+        if node in numbers:
+            continue
+        if node.realized is not None or node.op is _BUFFER:
+            leaves[node] = len(leaves)
+            numbers[node] = len(numbers)
+            entries.append((_BUFFER, node.shape, node.dtype))
+        elif node.op is _PARAM and node.arg[2] == "buffer":
+            leaves[node] = len(leaves)
+            numbers[node] = len(numbers)
+            entries.append((_PARAM, node.shape, node.dtype))
+        elif sources_done or not node.src:
+            numbers[node] = len(numbers)
+            order.append(node)
+            entries.append(_entry(node, numbers, scalars, scalar_dtypes))
+            if keep_held and node.held and node.op in _WORTH_KEEPING:
+                held.append(node)
+        else:
+            stack.append((node, True))
+            for s in reversed(node.src):
+                if s not in numbers and _changing_constant(s) is None:
+                    stack.append((s, False))
+    outputs = list(dict.fromkeys([*roots, *held]))
+    key = (tuple(entries), tuple([numbers[node] for node in outputs]))
+    buffers = tuple([_memory_of(node) for node in leaves])
+    return Canonical(key, order, outputs, leaves, Bindings(buffers, tuple(scalars)), scalar_dtypes)
+
+
+def _memory_of(leaf: UOp) -> Any:
+    if leaf.realized is not None:
+        return leaf.realized
+    return leaf.arg if leaf.op is _BUFFER else leaf.arg[0]
+
+
+def _entry(node: UOp, numbers: dict[UOp, int], scalars: list[Scalar | UOp], scalar_dtypes: list[Any]) -> Hashable:
+    sources: list[Hashable] = []
+    for s in node.src:
+        number = numbers.get(s)
+        if number is None:
+            leaf = _changing_constant(s)
+            assert leaf is not None, s
+            scalars.append(leaf.arg if leaf.op is _CONST else leaf)
+            scalar_dtypes.append(leaf.dtype)
+            sources.append((leaf.dtype, s.shape))
+        else:
+            sources.append(number)
+    if node.op in _TYPED_BY_DTYPE:
+        arg = repr(node.arg) if node.op is _CONST else node.arg
+        return (node.op, arg, node.dtype, *sources)
+    if node.op is _PARAM:  # a run-time scalar that is itself an output
+        return (node.op, node.arg[0], node.dtype)
+    if node.op is _STAGE:
+        return (node.op, node.arg if node.arg == "materialize" else None, *sources)
+    return (node.op, node.arg, *sources)
+
+
+def _changing_constant(node: UOp) -> UOp | None:
+    """The CONST or scalar PARAM that `node` broadcasts, when its value is to be a run-time scalar."""
+    if node.op is Ops.EXPAND:
+        node = node.src[0]
+    if node.op is Ops.RESHAPE:
+        node = node.src[0]
+    if node.op is _CONST:
+        return None if _is_literal(node.arg) else node
+    return node if node.op is _PARAM and node.arg[2] == "scalar" else None
+
+
+def _is_literal(value: Scalar) -> bool:
+    """Whether rules may look at this constant, so that its value belongs to the key."""
+    if isinstance(value, complex):
+        return _is_literal(value.real) and _is_literal(value.imag)
+    if isinstance(value, float):
+        return value in _LITERAL_FLOATS or value != value or (abs(value) <= _MAX_LITERAL and value.is_integer())
+    return -_MAX_LITERAL <= value <= _MAX_LITERAL
+
+
+def rebuild(canonical: Canonical) -> list[UOp]:
+    """The outputs over PARAM leaves alone: buffers numbered as in the bindings, then one scalar PARAM per use of a changing constant.
+
+    STAGE nodes other than "materialize" are gone: they mean something to differentiation only.
+    """
+    n_buffers = len(canonical.leaves)
+    made: dict[UOp, UOp] = {leaf: UOp.param(i, leaf.shape, leaf.dtype) for leaf, i in canonical.leaves.items()}
+    next_scalar = n_buffers
+    for node in canonical.order:
+        sources: list[UOp] = []
+        for s in node.src:
+            known = made.get(s)
+            if known is None:
+                scalar = UOp.param(next_scalar, (), canonical.scalar_dtypes[next_scalar - n_buffers], "scalar")
+                next_scalar += 1
+                known = scalar if s.shape == () else _broadcast(scalar, s.shape)
+            sources.append(known)
+        made[node] = _remake(node, tuple(sources))
+    return [made[node] for node in canonical.outputs]
+
+
+def _broadcast(scalar: UOp, shape: Iterable[int]) -> UOp:
+    shape = tuple(shape)
+    return scalar.reshape((1,) * len(shape)).expand(shape)
+
+
+def _remake(node: UOp, sources: tuple[UOp, ...]) -> UOp:
+    if node.op is _STAGE and node.arg != "materialize":
+        return sources[0]
+    if not sources:
+        return node
+    return UOp.new(node.op, sources, node.arg, node.dtype if node.op in _TYPED_BY_DTYPE else None)

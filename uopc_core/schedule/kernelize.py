@@ -1,0 +1,270 @@
+"""Decide which nodes become memory, and join what can run as one kernel: graph -> groups of materialised nodes in execution order.
+
+Invariant: a node that stands for memory is computed by exactly one group; everything else is computed where it is used. A node is
+materialised when it must be (outputs, reductions, host calls), when it is read at several places or by several kernels and costs more to redo
+than to store, or when a kernel would grow past a bound. Then groups over one iteration space are joined: a producer whose
+consumer reads it at the very element that is being computed, an elementwise epilogue to its reduction, siblings that share an input.
+Method: greedy fusion in post-order; legality as in Kennedy & McKinley (1993), "Maximizing loop parallelism and improving data locality via loop
+fusion and distribution".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from uopc_core.ir.op import ELEMENTWISE, LEAVES, MATH_FUNCTIONS, MOVEMENT, Ops
+from uopc_core.ir.uop import UOp, toposort
+
+__all__ = ["Group", "group_nodes", "is_inline_reduce", "materialised_nodes", "peel_movement", "peel_reshape"]
+
+MAX_KERNEL_OPS = 192
+MAX_KERNEL_OUTPUTS = 8
+MAX_INLINE_REDUCE = 16
+_CHEAP_TO_REDO_AT_MANY_PLACES = 4.0
+_CHEAP_TO_REDO_IN_MANY_KERNELS = 6.0
+_COSTS: dict[Ops, float] = {
+    **dict.fromkeys(ELEMENTWISE, 1.0),
+    **dict.fromkeys(MATH_FUNCTIONS, 10.0),
+    **dict.fromkeys((Ops.DIV, Ops.RECIP, Ops.SQRT, Ops.FLOORDIV, Ops.FLOORMOD), 4.0),
+    Ops.RANDOM: 10.0,
+    Ops.INDEX: 2.0,
+}
+_VIEWS = MOVEMENT - {Ops.CONCAT}
+_ALWAYS_MEMORY = frozenset({Ops.SCAN, Ops.SCATTER, Ops.EXTERN, Ops.STAGE})
+_ALONE = frozenset({Ops.SCAN, Ops.SCATTER, Ops.EXTERN})
+
+
+def peel_reshape(node: UOp) -> UOp:
+    """The node that `node` is a mere reshape of: the same elements in the same order."""
+    while node.op is Ops.RESHAPE:
+        node = node.src[0]
+    return node
+
+
+def peel_movement(node: UOp) -> UOp:
+    """The node that `node` is a view of: the same memory under other strides, as far as movement ops go."""
+    while node.op in _VIEWS and node.op is not Ops.PAD:
+        node = node.src[0]
+    return node
+
+
+def is_inline_reduce(node: UOp) -> bool:
+    """Whether this REDUCE is so short that it is unrolled where it is used, like an elementwise op."""
+    source = node.src[0]
+    extent = prod(source.shape[len(node.shape) :])
+    return 0 < extent <= MAX_INLINE_REDUCE and node.size > 1
+
+
+# ------------------------------------------------------------------------------------------------- what becomes memory
+
+
+def materialised_nodes(outputs: list[UOp]) -> set[UOp]:
+    """The nodes below `outputs`, themselves included, whose value is stored."""
+    order = toposort(outputs)
+    consumers: dict[UOp, list[UOp]] = {node: [] for node in order}
+    for node in order:
+        for s in node.src:
+            consumers[s].append(node)
+    stored = {peel_reshape(node) for node in outputs} | _forced(order)
+    costs = _store_what_is_dear(order, consumers, stored)
+    _store_what_many_kernels_need(order, consumers, stored, costs)
+    return {node for node in stored if node.op is not Ops.PARAM}
+
+
+def _forced(order: list[UOp]) -> set[UOp]:
+    """What an op needs as memory, by its nature: its own result, or a source that is read at computed places."""
+    stored: set[UOp] = set()
+    for node in order:
+        if node.op in _ALWAYS_MEMORY or (node.op is Ops.REDUCE and not is_inline_reduce(node)):
+            stored.add(node)
+        if node.op is Ops.EXTERN:
+            stored.update(peel_movement(s) for s in node.src)
+        elif node.op in (Ops.INDEX, Ops.SCATTER):
+            stored.add(node.src[0])
+    return stored
+
+
+def _store_what_is_dear(order: list[UOp], consumers: dict[UOp, list[UOp]], stored: set[UOp]) -> dict[UOp, float]:
+    """Forward pass. Adds to `stored`; returns what it costs to compute an element of each node from memory."""
+    costs: dict[UOp, float] = {}
+    sizes: dict[UOp, float] = {}
+    for node in order:
+        if node.op in LEAVES and node.op is not Ops.RANDOM:
+            costs[node] = sizes[node] = 0.0
+            continue
+        cost = _COSTS.get(node.op, 0.0) + sum(costs[s] for s in node.src)
+        if node.op is Ops.REDUCE and node not in stored:
+            cost = (cost + 1.0) * prod(node.src[0].shape[len(node.shape) :])
+        # each consumer counts its share of a source, which is exact when all of them end in one kernel
+        own = 0.0 if node.op in MOVEMENT else 1.0
+        size = own + sum(sizes[s] / len(consumers[s]) for s in node.src)
+        places = sum(1 for c in consumers[node] if c.op in MOVEMENT)
+        if (places > 1 and cost >= _CHEAP_TO_REDO_AT_MANY_PLACES) or size > MAX_KERNEL_OPS:
+            stored.add(node)
+        if node.op is Ops.EXPAND and cost >= _CHEAP_TO_REDO_AT_MANY_PLACES and not _grows_inside(node):
+            stored.add(peel_reshape(node.src[0]))
+            cost = 0.0
+        in_memory = node in stored
+        costs[node] = 0.0 if in_memory else cost
+        sizes[node] = 0.0 if in_memory else size
+        if in_memory:
+            stored.add(node)
+    return costs
+
+
+def _grows_inside(expand: UOp) -> bool:
+    """Whether only trailing axes grow: then the value stands still in the inner loops and is computed once."""
+    old, new = expand.src[0].shape, expand.shape
+    grown = [axis for axis in range(len(new)) if old[axis] != new[axis]]
+    return not grown or all(n == 1 for n in old[grown[0] :])
+
+
+def _store_what_many_kernels_need(
+    order: list[UOp], consumers: dict[UOp, list[UOp]], stored: set[UOp], costs: dict[UOp, float]
+) -> None:
+    """Backward pass: a node that two kernels would compute is stored when that costs more than reading it."""
+    homes: dict[UOp, UOp | None] = {}  # the one kernel a node is computed in; None: several
+    for node in reversed(order):
+        if node in stored:
+            homes[node] = node
+            continue
+        above = [homes[c] for c in consumers[node]]
+        one = bool(above) and above[0] is not None and all(home is above[0] for home in above)
+        if not one and costs[node] >= _CHEAP_TO_REDO_IN_MANY_KERNELS and node.op not in _VIEWS:
+            stored.add(node)
+            homes[node] = node
+        else:
+            homes[node] = above[0] if one else None
+
+
+# --------------------------------------------------------------------------------------------- what runs as one kernel
+
+
+@dataclass(eq=False)
+class Group:
+    """Stored nodes that are computed together.
+
+    Attributes:
+        roots: the stored nodes, sources before consumers.
+        full: the iteration space; the shape of elementwise roots, and of what reductions reduce.
+        n_reduced: trailing axes of `full` that its reductions reduce; 0 while all roots are elementwise.
+        reads: stored nodes and PARAMs that it takes from memory.
+        size: ops in its kernel.
+    """
+
+    roots: list[UOp]
+    full: tuple[int, ...]
+    n_reduced: int
+    reads: set[UOp]
+    size: float
+    alone: bool = False
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        return self.full[: len(self.full) - self.n_reduced]
+
+
+@dataclass
+class _Reads:
+    """What the kernel of one root reads: `at_element` only at the element that is being computed, `elsewhere` at others too."""
+
+    at_element: set[UOp] = field(default_factory=set[UOp])
+    elsewhere: set[UOp] = field(default_factory=set[UOp])
+    size: int = 0
+
+
+def _reads_of(root: UOp, stored: set[UOp]) -> _Reads:
+    reads = _Reads()
+    seen: set[tuple[UOp, bool]] = set()
+    starts_at_element = root.op in ELEMENTWISE or root.op is Ops.REDUCE or root.op is Ops.STAGE
+    inside = starts_at_element and not (root.op is Ops.REDUCE and is_inline_reduce(root))
+    stack = [(s, inside) for s in root.src]
+    while stack:
+        node, at_element = stack.pop()
+        if (node, at_element) in seen:
+            continue
+        seen.add((node, at_element))
+        if node in stored or node.op is Ops.PARAM:
+            (reads.at_element if at_element else reads.elsewhere).add(node)
+            continue
+        reads.size += node.op not in MOVEMENT
+        inside = at_element and node.op in ELEMENTWISE
+        stack.extend([(s, inside) for s in node.src])
+    return reads
+
+
+def group_nodes(stored: set[UOp], order: list[UOp]) -> list[Group]:
+    """Groups of `stored` in an order in which they can run."""
+    groups: list[Group] = []
+    home: dict[UOp, int] = {}
+    last_reader: dict[UOp, int] = {}
+    externs: dict[tuple[object, ...], int] = {}
+    for node in order:
+        if node not in stored:
+            continue
+        if node.op is Ops.EXTERN:
+            call = (node.arg[0], node.arg[1], node.src)
+            if call in externs:
+                groups[externs[call]].roots.append(node)
+                home[node] = externs[call]
+                continue
+            externs[call] = len(groups)
+        reads = _reads_of(node, stored)
+        where = _joinable(node, reads, groups, home, last_reader)
+        if where is None:
+            where = len(groups)
+            groups.append(_group_of(node, reads))
+        else:
+            _join(groups[where], node, reads)
+        home[node] = where
+        for read in reads.at_element | reads.elsewhere:
+            last_reader[read] = max(where, last_reader.get(read, 0))
+    return groups
+
+
+def _group_of(node: UOp, reads: _Reads) -> Group:
+    everything = reads.at_element | reads.elsewhere
+    alone = node.op in _ALONE
+    if node.op is Ops.REDUCE and not is_inline_reduce(node):
+        return Group([node], node.src[0].shape, node.arg[1], everything, reads.size + 1)
+    return Group([node], node.shape, 0, everything, reads.size + 1, alone)
+
+
+def _joinable(
+    node: UOp, reads: _Reads, groups: list[Group], home: dict[UOp, int], last_reader: dict[UOp, int]
+) -> int | None:
+    """The group that `node` can be computed in, besides what is there already."""
+    if node.op in _ALONE:
+        return None
+    everything = reads.at_element | reads.elsewhere
+    producers = {home[read] for read in everything if read in home}
+    neighbours = {last_reader[read] for read in everything if read in last_reader}
+    for candidate in sorted(producers | neighbours, reverse=True):
+        group = groups[candidate]
+        others = producers - {candidate}
+        if others and max(others) >= candidate:
+            continue
+        if any(read in reads.elsewhere for read in group.roots):
+            continue
+        if _fits(node, reads, group):
+            return candidate
+    return None
+
+
+def _fits(node: UOp, reads: _Reads, group: Group) -> bool:
+    if group.alone or len(group.roots) >= MAX_KERNEL_OUTPUTS or group.size + reads.size > MAX_KERNEL_OPS:
+        return False
+    if node.op is Ops.REDUCE and not is_inline_reduce(node):
+        return node.src[0].shape == group.full and group.n_reduced in (0, node.arg[1])
+    if group.n_reduced and node.shape == group.kept:
+        return any(root in reads.at_element for root in group.roots)
+    return node.shape == group.full
+
+
+def _join(group: Group, node: UOp, reads: _Reads) -> None:
+    if node.op is Ops.REDUCE and not is_inline_reduce(node):
+        group.n_reduced = node.arg[1]
+    group.roots.append(node)
+    group.reads |= reads.at_element | reads.elsewhere
+    group.size += reads.size + 1

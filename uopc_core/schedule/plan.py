@@ -1,0 +1,254 @@
+"""From a graph to a plan: canonical form, simplification, products, kernels; kept in a bounded cache by structural key."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from uopc_core.dtype import DType
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp, toposort
+from uopc_core.rewrite.algebra import simplify
+from uopc_core.schedule.canonical import Bindings, Canonical, canonicalise, rebuild
+from uopc_core.schedule.contraction import lower_contractions
+from uopc_core.schedule.kernel import Kernel, KernelCall
+from uopc_core.schedule.kernelize import Group, group_nodes, materialised_nodes, peel_movement, peel_reshape
+
+__all__ = ["HostCall", "HostInput", "Plan", "Slot", "Step", "clear_plans", "make_plan", "plan_for", "plan_stats"]
+
+MAX_PLANS = 2048
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A piece of memory in a plan: an input, a temporary or an output."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+
+    @property
+    def size_bytes(self) -> int:
+        return prod(self.shape) * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class HostInput:
+    """An operand of a host call: `view` is a graph of movement ops over PARAM 0, which is `slot`."""
+
+    slot: int
+    view: UOp
+
+
+@dataclass(frozen=True)
+class HostCall:
+    """One call of a registered host function; `outputs` are pairs of its output number and the slot it goes to."""
+
+    name: str
+    params: tuple[Hashable, ...]
+    inputs: tuple[HostInput, ...]
+    outputs: tuple[tuple[int, int], ...]
+
+
+Step = KernelCall | HostCall
+
+
+@dataclass(eq=False)
+class Plan:
+    """What to run to compute some graphs of one structure.
+
+    Attributes:
+        slots: all memory; the first `n_inputs` are the buffers of the bindings.
+        steps: kernels and host calls in order.
+        outputs: a slot and a shape each; the slot of an input where the output is that input.
+        work: elements computed, all kernels and host calls together.
+        runs: executions of this plan in this process.
+        prepared: what the executor derived from the plan, kept with it.
+    """
+
+    slots: tuple[Slot, ...]
+    n_inputs: int
+    scalar_dtypes: tuple[DType, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[tuple[int, tuple[int, ...]], ...]
+    work: int
+    runs: int = 0
+    prepared: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels in execution order, one entry per call."""
+        return tuple([step.kernel for step in self.steps if isinstance(step, KernelCall)])
+
+    @property
+    def needed(self) -> frozenset[int]:
+        """Slots that must exist as memory, whatever kernels are fused: outputs, and what host calls touch."""
+        host = [step for step in self.steps if isinstance(step, HostCall)]
+        touched = {i.slot for call in host for i in call.inputs} | {slot for call in host for _, slot in call.outputs}
+        return frozenset(touched | {slot for slot, _ in self.outputs})
+
+
+class _PlanCache:
+    """Plans by structural key, the least recently used dropped first."""
+
+    def __init__(self) -> None:
+        self.plans: OrderedDict[Hashable, Plan] = OrderedDict()
+        self.lock = threading.Lock()
+        self.made = 0
+        self.hits = 0
+
+    def get(self, key: Hashable) -> Plan | None:
+        with self.lock:
+            plan = self.plans.get(key)
+            if plan is not None:
+                self.plans.move_to_end(key)
+                self.hits += 1
+            return plan
+
+    def put(self, key: Hashable, plan: Plan) -> Plan:
+        with self.lock:
+            self.made += 1
+            plan = self.plans.setdefault(key, plan)
+            while len(self.plans) > MAX_PLANS:
+                self.plans.popitem(last=False)
+            return plan
+
+
+_cache = _PlanCache()
+
+
+def plan_stats() -> dict[str, int]:
+    """Plans made and plans found again in this process, and plans kept now."""
+    return {"made": _cache.made, "hits": _cache.hits, "kept": len(_cache.plans)}
+
+
+def clear_plans() -> None:
+    """Forget every plan; counters go on."""
+    with _cache.lock:
+        _cache.plans.clear()
+
+
+def make_plan(outputs: Sequence[UOp], keep_held: bool = True) -> tuple[Plan, Bindings]:
+    """The plan that computes `outputs` from what is in memory, and what to run it on.
+
+    Args:
+        outputs: nodes; what other live handles stand for below them is computed as well (``keep_held``).
+    Returns:
+        the plan, new or from the cache, and the buffers and scalars of this very graph.
+    """
+    canonical = canonicalise(outputs, keep_held)
+    return plan_for(canonical), canonical.bindings
+
+
+def plan_for(canonical: Canonical) -> Plan:
+    """The plan of a canonical graph, from the cache where possible."""
+    plan = _cache.get(canonical.key)
+    return plan if plan is not None else _cache.put(canonical.key, _build(canonical))
+
+
+def _build(canonical: Canonical) -> Plan:
+    roots = lower_contractions(simplify(rebuild(canonical)))
+    stored = materialised_nodes(roots)
+    order = toposort(roots)
+    groups = group_nodes(stored, order)
+    return _Builder(canonical, roots, groups).plan()
+
+
+class _Builder:
+    """Numbers slots and writes the steps of one plan."""
+
+    def __init__(self, canonical: Canonical, roots: list[UOp], groups: list[Group]) -> None:
+        self.roots = roots
+        self.groups = groups
+        self.n_inputs = len(canonical.leaves)
+        self.scalar_dtypes = tuple(canonical.scalar_dtypes)
+        self.slots = [Slot(leaf.shape, leaf.dtype) for leaf in canonical.leaves]
+        self.slot_of: dict[UOp, int] = {}
+
+    def plan(self) -> Plan:
+        ends = [peel_reshape(root) for root in self.roots]
+        wanted = self._wanted(ends)
+        steps: list[Step] = []
+        for group in self.groups:
+            kept = [root for root in group.roots if root in wanted]
+            for root in kept:
+                self.slot_of[root] = len(self.slots)
+                self.slots.append(Slot(root.shape, root.dtype))
+            if kept:
+                steps.append(self._host_call(kept) if kept[0].op is Ops.EXTERN else self._kernel_call(group, kept))
+        outputs = tuple([(self._slot(end), root.shape) for end, root in zip(ends, self.roots, strict=True)])
+        work = sum(_work(group) for group in self.groups)
+        return Plan(tuple(self.slots), self.n_inputs, self.scalar_dtypes, tuple(steps), outputs, work)
+
+    def _wanted(self, ends: list[UOp]) -> set[UOp]:
+        """Stored nodes that somebody reads outside their own group."""
+        wanted = set(ends)
+        for group in self.groups:
+            wanted.update(group.reads.difference(group.roots))
+            for root in group.roots:
+                if root.op is Ops.EXTERN:
+                    wanted.update(peel_movement(s) for s in root.src)
+        return wanted
+
+    def _slot(self, node: UOp) -> int:
+        return node.arg[0] if node.op is Ops.PARAM else self.slot_of[node]
+
+    def _host_call(self, roots: list[UOp]) -> HostCall:
+        inputs: list[HostInput] = []
+        for source in roots[0].src:
+            core = peel_movement(source)
+            chain = _views_above(core, source)
+            view = UOp.param(0, core.shape, core.dtype)
+            for node in chain:
+                view = UOp.new(node.op, (view,), node.arg)
+            inputs.append(HostInput(self._slot(core), view))
+        name, params, _ = roots[0].arg
+        return HostCall(name, params, tuple(inputs), tuple([(root.arg[2], self.slot_of[root]) for root in roots]))
+
+    def _kernel_call(self, group: Group, kept: list[UOp]) -> KernelCall:
+        """The group's graph over PARAMs of its own, numbered in the order in which they are met."""
+        inside = set(group.roots)
+        made: dict[UOp, UOp] = {}
+        inputs: list[int] = []
+        stack: list[tuple[UOp, bool]] = [(root, False) for root in reversed(kept)]
+        while stack:
+            node, sources_done = stack.pop()
+            if node in made:
+                continue
+            if node.op is Ops.PARAM or (node in self.slot_of and node not in inside):
+                kind = node.arg[2] if node.op is Ops.PARAM else "buffer"
+                made[node] = UOp.param(len(inputs), node.shape, node.dtype, kind)
+                inputs.append(self._slot(node) - (self.n_inputs if kind == "scalar" else 0))
+            elif sources_done or not node.src:
+                made[node] = _remake(node, tuple([made[s] for s in node.src]))
+            else:
+                stack.append((node, True))
+                stack.extend([(s, False) for s in reversed(node.src) if s not in made])
+        kernel = Kernel(tuple([made[root] for root in kept]), len(inputs))
+        return KernelCall(kernel, tuple(inputs), tuple([self.slot_of[root] for root in kept]))
+
+
+def _remake(node: UOp, sources: tuple[UOp, ...]) -> UOp:
+    if node.op is Ops.STAGE:
+        return sources[0]
+    if sources == node.src:
+        return node
+    return UOp.new(node.op, sources, node.arg, node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None)
+
+
+def _work(group: Group) -> int:
+    if group.roots[0].op is Ops.EXTERN:
+        return sum(prod(s.shape) for s in group.roots[0].src)
+    return prod(group.full) * max(1, int(group.size))
+
+
+def _views_above(core: UOp, source: UOp) -> list[UOp]:
+    """The movement ops that lead from `core` to `source`, in the order in which they apply."""
+    chain: list[UOp] = []
+    while source is not core:
+        chain.append(source)
+        source = source.src[0]
+    return chain[::-1]
