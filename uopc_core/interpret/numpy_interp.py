@@ -1,12 +1,12 @@
 """NumPy evaluation of any graph: the truth that kernels are compared with, and the executor of small and cold ones.
 
-`lower_to_numpy` turns a graph into a flat list of NumPy calls once; `Program.run` then costs little more than the calls themselves.
+`lower_to_numpy` turns a graph into a flat list of NumPy calls once; `Program.run` then costs little more than the calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,58 +17,48 @@ from uopc_core.ir.uop import UOp
 __all__ = ["NUMPY_OPS", "Program", "evaluate", "lower_to_numpy"]
 
 Array = np.ndarray[Any, Any]
+# (function, src, out, dead): slots[out] = function(*slots[src]), after which nobody needs the slots `dead`
+Step = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
 
 _FOREIGN = -1  # owner of memory that a program must not hand out
-_FOLDED = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.PERMUTE})  # of a constant: a view made once, when lowering
+_CONST, _BUFFER, _EXPAND, _RESHAPE, _EXTERN = Ops.CONST, Ops.BUFFER, Ops.EXPAND, Ops.RESHAPE, Ops.EXTERN
 _BROADCASTS = frozenset({*UFUNCS, Ops.STRONG_MUL, Ops.WHERE, Ops.COMPLEX})
 
 
-class _Step(NamedTuple):
-    """``slots[out] = function(*slots[src])``; afterwards nobody needs the slots `dead`."""
-
-    function: NumpyFunction
-    src: tuple[int, ...]
-    out: int
-    dead: tuple[int, ...]
-
-
 class Program:
-    """A graph as NumPy calls on numbered slots.
+    """A graph as NumPy calls on numbered slots, of which the first hold the inputs."""
 
-    Attributes:
-        inputs: the nodes whose values `run` takes, in its order.
-    """
-
-    __slots__ = ("_aliased", "_memories", "_roots", "_slots", "_steps", "inputs")
+    __slots__ = ("_memories", "_roots", "_scalars", "_slots", "_steps", "n_inputs")
 
     def __init__(
         self,
-        inputs: tuple[UOp, ...],
+        inputs: Sequence[UOp],
         slots: list[Any],
         memories: list[tuple[int, Any]],
-        steps: list[_Step],
-        roots: list[tuple[UOp, int]],
-        aliased: list[bool],
+        steps: list[Step],
+        roots: list[tuple[int, UOp, bool]],
     ) -> None:
-        self.inputs = inputs
+        self.n_inputs = len(inputs)
+        self._scalars = [(slot, node.dtype) for slot, node in enumerate(inputs) if not node.shape]
         self._slots = slots
         self._memories = memories
         self._steps = steps
         self._roots = roots
-        self._aliased = aliased
 
     def run(self, values: Sequence[Any] = ()) -> list[Array]:
-        """The values of the roots, for `values` (arrays or scalars) of the inputs.
+        """The values of the roots, for `values` of the inputs: arrays, or scalars where the shape is ().
 
         Returns:
             One array per root: C-contiguous, of exactly its shape and dtype, sharing memory with nothing else.
         Raises:
             IndexBoundsError: a gather or scatter met an index outside its axis.
         """
+        assert len(values) == self.n_inputs, (len(values), self.n_inputs)
         slots = self._slots.copy()
-        for number, (node, value) in enumerate(zip(self.inputs, values, strict=True)):
-            slots[number] = value if type(value) is np.ndarray else np.array(value, node.dtype)
-            assert slots[number].shape == node.shape and slots[number].dtype is node.dtype, (node, value)  # noqa: PT018
+        slots[: self.n_inputs] = values
+        for slot, dtype in self._scalars:
+            if type(slots[slot]) is not np.ndarray:
+                slots[slot] = np.array(slots[slot], dtype)
         for slot, memory in self._memories:
             slots[slot] = memory.array
         with np.errstate(all="ignore"):
@@ -82,21 +72,23 @@ class Program:
                     slots[out] = function(*[slots[i] for i in src])
                 for i in dead:
                     slots[i] = None
-        return [_hand_out(slots[i], node, alias) for (node, i), alias in zip(self._roots, self._aliased, strict=True)]
+        return [_hand_out(slots[slot], root, aliased) for slot, root, aliased in self._roots]
 
 
-def _hand_out(value: Any, node: UOp, aliased: bool) -> Array:
+def _hand_out(value: Any, root: UOp, aliased: bool) -> Array:
     if type(value) is not np.ndarray:
-        return np.array(value, node.dtype)
-    if aliased or not value.flags.c_contiguous or (value.base is not None and value.base.nbytes != value.nbytes):
+        return np.array(value, root.dtype)
+    base = value.base
+    # a part of a larger array is copied too, lest it keep the rest alive
+    if aliased or (base is not None and base.nbytes != value.nbytes) or not value.flags.c_contiguous:
         return np.array(value, order="C")
     return value
 
 
 class _Lowering:
-    """The state of one `lower_to_numpy`: which slot each node has, and who owns the memory behind it."""
+    """The state of one `lower_to_numpy`: the slot of each node, and who owns the memory behind each slot."""
 
-    def __init__(self, inputs: tuple[UOp, ...]) -> None:
+    def __init__(self, inputs: Sequence[UOp]) -> None:
         self.slot_of: dict[UOp, int] = {node: slot for slot, node in enumerate(inputs)}
         self.owner: list[int] = [_FOREIGN] * len(inputs)
         self.slots: list[Any] = [None] * len(inputs)
@@ -110,47 +102,38 @@ class _Lowering:
         self.owner.append(slot if owner is None else owner)
         return slot
 
-    def order(self, roots: Sequence[UOp]) -> list[UOp]:
-        """The nodes that have no slot yet, sources before consumers; below a node with a value nothing is visited."""
-        order: list[UOp] = []
-        seen = set(self.slot_of)
-        stack = [*reversed(roots)]
-        while stack:
-            node = stack[-1]
-            if node in seen:
-                stack.pop()
-                continue
-            waiting = [] if node.realized is not None else [s for s in node.src if s not in seen]
-            if waiting:
-                stack += reversed(waiting)
-                continue
-            stack.pop()
-            seen.add(node)
-            order.append(node)
-        return order
-
     def add(self, node: UOp) -> None:
         op = node.op
-        if node.realized is not None or op is Ops.BUFFER:
+        if node.realized is not None or op is _BUFFER:
             slot = self.new_slot(_FOREIGN)
-            self.memories.append((slot, node.arg if op is Ops.BUFFER else node.realized))
-        elif op is Ops.CONST:
+            self.memories.append((slot, node.arg if op is _BUFFER else node.realized))
+        elif op is _CONST:
             slot = self.new_slot(_FOREIGN, np.array(node.arg, node.dtype))
-        elif op is Ops.EXTERN:
+        elif op is _EXTERN:
             slot = self.add_extern(node)
         else:
-            slot = self.add_step(node)
+            sources = self.unexpanded(node) if op in _BROADCASTS else node.src
+            src = tuple([self.slot_of[s] for s in sources])
+            slot = self.new_slot(self.owner[src[0]] if op in VIEWS else None)
+            self.steps.append((NUMPY_OPS[op](node), src, slot))
         self.slot_of[node] = slot
 
-    def add_step(self, node: UOp) -> int:
-        op = node.op
-        function = NUMPY_OPS[op](node)
-        src = tuple([self.slot_of[s] for s in (_unexpanded(node, self.slot_of) if op in _BROADCASTS else node.src)])
-        if op in _FOLDED and self.slots[src[0]] is not None:
-            return self.new_slot(_FOREIGN, function(self.slots[src[0]]))
-        slot = self.new_slot(self.owner[src[0]] if op in VIEWS else None)
-        self.steps.append((function, src, slot))
-        return slot
+    def unexpanded(self, node: UOp) -> Sequence[UOp]:
+        """The sources of an elementwise node, EXPANDs left to NumPy's broadcasting where that still gives the shape."""
+        sources = [self.narrow(s) if s.op is _EXPAND else s for s in node.src]
+        for s in sources:
+            if s.shape == node.shape:
+                return sources
+        return node.src
+
+    def narrow(self, node: UOp) -> UOp:
+        """What the EXPAND `node` broadcasts: a scalar itself where it is one, since NumPy is fastest with those."""
+        x = node.src[0]
+        if node.realized is not None or x not in self.slot_of:
+            return node
+        if x.op is _RESHAPE and x.src[0].shape == () and x.src[0] in self.slot_of:
+            return x.src[0]
+        return x
 
     def add_extern(self, node: UOp) -> int:
         name, params, number = node.arg
@@ -158,32 +141,57 @@ class _Lowering:
         if key not in self.extern_calls:
             self.extern_calls[key] = self.new_slot()
             src = tuple([self.slot_of[s] for s in node.src])
-            self.steps.append((NUMPY_OPS[Ops.EXTERN](node), src, self.extern_calls[key]))
+            self.steps.append((NUMPY_OPS[_EXTERN](node), src, self.extern_calls[key]))
         slot = self.new_slot()
         self.steps.append((lambda outputs: outputs[number], (self.extern_calls[key],), slot))
         return slot
 
-    def steps_with_deaths(self, kept: set[int]) -> list[_Step]:
+    def finish(self, kept: Iterable[int]) -> list[Step]:
         """The steps that something reads, each with the slots that it is the last to read; `kept` never die."""
-        steps: list[_Step] = []
+        steps: list[Step] = []
         alive = set(kept)
         for function, src, out in reversed(self.steps):
             if out not in alive:
                 continue
-            dead = tuple([i for i in dict.fromkeys(src) if i not in alive])
-            alive.update(dead)
-            steps.append(_Step(function, src, out, dead))
+            dead: list[int] = []
+            for i in src:
+                if i not in alive:
+                    alive.add(i)
+                    dead.append(i)
+            steps.append((function, src, out, tuple(dead)))
         steps.reverse()
-        return steps
+        return [step for step in steps if not self.fold(step)]
+
+    def fold(self, step: Step) -> bool:
+        """Run a movement of a constant now: it is a view, which costs no memory to keep."""
+        function, src, out, _ = step
+        if self.owner[out] != _FOREIGN or any(self.slots[i] is None for i in src):
+            return False
+        self.slots[out] = function(*[self.slots[i] for i in src])
+        return True
 
 
-def _unexpanded(node: UOp, slot_of: Mapping[UOp, int]) -> tuple[UOp, ...]:
-    """The sources of an elementwise node with EXPANDs left to NumPy's broadcasting, where that still gives the shape."""
-    src = node.src
-    if not any(s.op is Ops.EXPAND for s in src):
-        return src
-    plain = tuple([s.src[0] if s.op is Ops.EXPAND and s.src[0] in slot_of else s for s in src])
-    return plain if any(s.shape == node.shape for s in plain) else src
+def _order(roots: Sequence[UOp], known: Iterable[UOp]) -> list[UOp]:
+    """The nodes that are not `known`, sources before consumers; below a node with a value nothing is visited."""
+    order: list[UOp] = []
+    seen = set(known)
+    stack = [*reversed(roots)]
+    while stack:
+        node = stack[-1]
+        if node in seen:
+            stack.pop()
+            continue
+        if node.realized is None:
+            n = len(stack)
+            for s in node.src:
+                if s not in seen:
+                    stack.append(s)
+            if len(stack) > n:
+                continue
+        stack.pop()
+        seen.add(node)
+        order.append(node)
+    return order
 
 
 def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = ()) -> Program:
@@ -191,28 +199,32 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = ()) -> Program:
 
     BUFFER leaves and realized nodes are read from their memory when the program runs.
     """
-    low = _Lowering(tuple(inputs))
-    for node in low.order(roots):
+    low = _Lowering(inputs)
+    for node in _order(roots, low.slot_of):
         low.add(node)
-    root_slots = [low.slot_of[root] for root in roots]
-    aliased: list[bool] = []
-    given: set[int] = {_FOREIGN}
-    for slot in root_slots:
-        aliased.append(low.owner[slot] in given)
+    results: list[tuple[int, UOp, bool]] = []
+    given = {_FOREIGN}
+    for root in roots:
+        slot = low.slot_of[root]
+        results.append((slot, root, low.owner[slot] in given))
         given.add(low.owner[slot])
-    steps = low.steps_with_deaths(set(root_slots))
-    return Program(tuple(inputs), low.slots, low.memories, steps, list(zip(roots, root_slots, strict=True)), aliased)
+    steps = low.finish([slot for slot, _, _ in results])
+    return Program(inputs, low.slots, low.memories, steps, results)
 
 
 def evaluate(roots: Sequence[UOp], env: Mapping[UOp, Any] | None = None) -> list[Array]:
-    """The values of `roots`; `env` gives those of PARAMs, or of any nodes. Built for one run: keep the `Program` where there are many.
+    """The values of `roots`; `env` gives those of PARAMs, or of any nodes. For many runs keep the `Program` instead.
 
     Returns:
         One array per root: C-contiguous, of exactly its shape and dtype, sharing memory with nothing else.
     Raises:
         IndexBoundsError: a gather or scatter met an index outside its axis.
-        ValueError: a PARAM has no value.
+        ValueError: a PARAM has no value, or one of another shape.
     """
     if not env:
         return lower_to_numpy(roots).run()
-    return lower_to_numpy(roots, tuple(env)).run(tuple(env.values()))
+    values = [np.asarray(value, node.dtype) for node, value in env.items()]
+    for node, value in zip(env, values, strict=True):
+        if value.shape != node.shape:
+            raise ValueError(f"evaluate: expected a value of shape {node.shape} for {node}, got {value.shape}")
+    return lower_to_numpy(roots, tuple(env)).run(values)
