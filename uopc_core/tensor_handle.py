@@ -1,0 +1,245 @@
+"""What every lazy handle does: stand for a node, count itself on it, compute its value when that is asked for.
+
+A handle counts itself on its node (`UOp.held`), so that a value the user can still ask for is materialised along with
+whatever contains it and is never computed twice. A node with a differentiable leaf upstream keeps its history, any
+other is let go once it is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from uopc_core import tensor_functions as functions
+from uopc_core.dtype import DType, is_bool, is_inexact, is_integer
+from uopc_core.errors import GradientError, IndexBoundsError, ShapeError
+from uopc_core.ir import TRACED, TRACKED, Ops, UOp
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.execute import MAX_DEPTH, realize_all
+from uopc_core.tensor_functions import Key
+
+__all__ = ["SCALARS", "Handle", "branches", "check_labels", "index_entries", "node_of", "operands", "required_node"]
+
+SCALARS = (bool, int, float, complex)
+_SHOWN_ELEMENTS = 1000
+
+
+class Handle:
+    """A node of the graph in the user's hands; see `Tensor` for the arguments."""
+
+    __slots__ = ("__weakref__", "_uop")
+
+    _uop: UOp
+
+    def __init__(self, data: Any, requires_grad: bool = False) -> None:
+        node = data._uop if isinstance(data, Handle) else data
+        if not isinstance(node, UOp):
+            node = UOp.buffer(Buffer.from_numpy(functions.as_array(node), copy=True))
+        if requires_grad:
+            node = _differentiable_leaf(node)
+        self._take(node)
+
+    def _take(self, node: UOp) -> None:
+        node.held += 1
+        self._uop = node
+
+    @classmethod
+    def _of(cls, node: UOp) -> Self:
+        """A new handle for `node`, computed now if it has grown deep, so that a long loop holds a bounded graph."""
+        out = cls.__new__(cls)
+        out._take(node)
+        if node.depth > MAX_DEPTH and not node.flags & TRACED:
+            out.realize()
+        return out
+
+    def __del__(self) -> None:
+        try:
+            self._uop.held -= 1
+        except AttributeError:  # __init__ raised before there was a node
+            return
+
+    @property
+    def uop(self) -> UOp:
+        return self._uop
+
+    @uop.setter
+    def uop(self, node: UOp) -> None:
+        node.held += 1
+        self._uop.held -= 1
+        self._uop = node
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._uop.shape
+
+    @property
+    def dtype(self) -> DType:
+        return self._uop.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self._uop.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self._uop.size
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient can reach this Tensor: it is a differentiable leaf or was computed from one."""
+        return bool(self._uop.flags & TRACKED)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a Tensor without axes")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        memory = _memory_of(self._uop)
+        grad = ", requires_grad=True" if self.requires_grad else ""
+        if memory is None or self.size > _SHOWN_ELEMENTS:
+            return f"Tensor(shape={self.shape}, dtype={self.dtype.name}{grad})"
+        text = np.array2string(memory.array, separator=", ", prefix="Tensor(")
+        return f"Tensor({text}, dtype={self.dtype.name}{grad})"
+
+    # --- values ---
+
+    @staticmethod
+    def realize_all(tensors: Iterable[Handle]) -> None:
+        """Compute all `tensors` in one plan."""
+        pending = [t for t in tensors if _memory_of(t._uop) is None]
+        for tensor, memory in zip(pending, realize_all([t._uop for t in pending]), strict=True):
+            tensor._settle(memory)
+
+    def _settle(self, memory: Buffer) -> None:
+        """Let go of the history, unless a gradient may still ask for it."""
+        if not self._uop.flags & TRACKED and not memory.requires_grad:
+            self.uop = UOp.buffer(memory)
+
+    def realize(self) -> Self:
+        """Compute the value, if it is not there yet, and return self."""
+        Handle.realize_all([self])
+        return self
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The value as a fresh NumPy array."""
+        memory = _memory_of(self._uop)
+        if memory is None:
+            memory = realize_all([self._uop])[0]
+            self._settle(memory)
+        return np.array(memory.array)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("Tensor: its memory is not handed out without a copy")
+        return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+    def item(self) -> Any:
+        """The one element as a Python number.
+
+        Raises:
+            ShapeError: there is not exactly one.
+        """
+        if self.size != 1:
+            raise ShapeError(f"item: expected one element, got shape {self.shape}")
+        return self.numpy().item()
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def replace_memory(self, memory: Buffer, requires_grad: bool) -> None:
+        """Stand for other memory from now on, as after the step of an optimizer; graphs made before keep the old."""
+        fresh = Buffer.from_numpy(memory.array, copy=False)
+        fresh.requires_grad = requires_grad
+        self.uop = UOp.buffer(fresh)
+
+
+# ------------------------------------------------------------------------------------------------------------- operands
+
+
+def _memory_of(node: UOp) -> Buffer | None:
+    return node.arg if node.op is Ops.BUFFER else node.realized
+
+
+def _differentiable_leaf(node: UOp) -> UOp:
+    """A leaf with the value of `node` that gradients are taken with respect to."""
+    if not is_inexact(node.dtype):
+        raise GradientError(f"requires_grad: expected a floating Tensor, got {node.dtype.name}")
+    memory = _memory_of(node)
+    fresh = Buffer.from_numpy((memory or realize_all([node])[0]).array, copy=False)
+    fresh.requires_grad = True
+    return UOp.buffer(fresh)
+
+
+def node_of(value: Any) -> UOp | None:
+    if isinstance(value, Handle):
+        return value.uop
+    if isinstance(value, (np.ndarray, np.generic, list, tuple, *SCALARS)):
+        return Handle(value).uop
+    return None
+
+
+def required_node(value: Any) -> UOp:
+    node = node_of(value)
+    if node is None:
+        raise TypeError(f"expected a Tensor, a number, a list or a NumPy array, got {type(value).__name__}")
+    return node
+
+
+def operands(x: UOp, other: Any) -> tuple[UOp, UOp] | None:
+    """`x` and `other` in their common shape and dtype; None when `other` is nothing that a Tensor computes with."""
+    if isinstance(other, np.generic):
+        other = other.item()
+    if isinstance(other, SCALARS):
+        dtype = functions.dtype_beside_scalar(x.dtype, other)
+        return x.cast(dtype), UOp.const(other, dtype, x.shape)
+    node = node_of(other)
+    if node is None:
+        return None
+    x, y = functions.broadcast_all(x, node)
+    return x, y
+
+
+def branches(x: Any, y: Any) -> tuple[UOp, UOp]:
+    """The two branches of `where` in their common shape and dtype."""
+    if isinstance(x, SCALARS) and not isinstance(y, SCALARS):
+        second, first = branches(y, x)
+        return first, second
+    pair = operands(required_node(x), y)
+    if pair is None:
+        raise TypeError(f"where: expected a Tensor, a number, a list or a NumPy array, got {type(y).__name__}")
+    return pair
+
+
+def index_entries(k: Any) -> Sequence[Key]:
+    """One entry of an index as what `getitem` takes; a mask becomes one integer array per axis."""
+    if k is None or k is Ellipsis or isinstance(k, slice):
+        return [k]
+    if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
+        return [int(k)]
+    node = node_of(k) if not isinstance(k, SCALARS) else None
+    if node is None or not (is_integer(node.dtype) or is_bool(node.dtype)):
+        kind = type(k).__name__ if node is None else f"{node.dtype.name} Tensor"
+        raise IndexError(f"only integers, slices, ..., None and integer or bool Tensors are indices, got {kind}")
+    if is_bool(node.dtype):
+        return [Handle(places).uop for places in np.nonzero(np.atleast_1d(Handle(node).numpy()))]
+    return [node]
+
+
+def check_labels(labels: UOp, n_classes: int) -> None:
+    """Find a wrong label where it costs nothing: in labels that are in memory already."""
+    memory = _memory_of(labels)
+    if memory is None or not labels.size or not is_integer(labels.dtype):
+        return
+    for label in (memory.array.min(), memory.array.max()):
+        if not 0 <= label < n_classes:
+            raise IndexBoundsError(f"label {label} is out of bounds for {n_classes} classes")
