@@ -1,0 +1,424 @@
+"""Decompositions and solvers by LAPACK, through NumPy: batched over leading axes, with their derivatives.
+
+Derivatives: Giles (2008), "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"; Golub & Pereyra (1973)
+for the pseudo-inverse; Roberts & Roberts (2020), "QR and LQ decomposition matrix backpropagation algorithms", for wide matrices;
+Wan & Zhang (2019) for the complex SVD. Where two eigenvalues or singular values are equal, the basis of their space is arbitrary:
+the rotation within that space is taken to be zero, so that the derivative of whatever does not depend on the choice stays finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from uopc_core.dtype import DType, dtypes, is_complex, is_inexact, real_dtype
+from uopc_core.errors import DTypeError, GradientError, ShapeError
+from uopc_core.ir.composite import broadcast_to, iota, matmul, reduce_axes, unsqueeze, zeros_like
+from uopc_core.ir.extern import Extern, Params, TensorType, register_extern
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp
+
+__all__ = ["adjoint", "call", "identity", "swap"]
+
+Sources = tuple[UOp, ...]
+Tangents = tuple[UOp | None, ...]
+
+
+def call(name: str, *sources: UOp, params: Params = (), output: int = 0) -> UOp:
+    """Output number `output` of the registered function `name`."""
+    return UOp.new(Ops.EXTERN, sources, (name, params, output))
+
+
+# ------------------------------------------------------------------------------------------------------ pieces of rules
+
+
+def swap(x: UOp) -> UOp:
+    """The matrices in the last two axes transposed."""
+    n = x.ndim
+    return x.permute([*range(n - 2), n - 1, n - 2])
+
+
+def adjoint(x: UOp) -> UOp:
+    """The matrices in the last two axes conjugated and transposed."""
+    return swap(x.unary(Ops.CONJ)) if is_complex(x.dtype) else swap(x)
+
+
+def identity(shape: tuple[int, ...], dtype: DType) -> UOp:
+    """Identity matrices of this shape."""
+    n = len(shape)
+    return iota(shape, n - 2).eq(iota(shape, n - 1)).where(UOp.const(1, dtype, shape), UOp.const(0, dtype, shape))
+
+
+def _on_diagonal(shape: tuple[int, ...]) -> UOp:
+    return iota(shape, len(shape) - 2).eq(iota(shape, len(shape) - 1))
+
+
+def _below_diagonal(shape: tuple[int, ...]) -> UOp:
+    return iota(shape, len(shape) - 1) < iota(shape, len(shape) - 2)
+
+
+def _diagonal(x: UOp) -> UOp:
+    """The diagonals of square matrices, as a sum so that it has a derivative of its own accord."""
+    return reduce_axes(_on_diagonal(x.shape).where(x, zeros_like(x)), Ops.ADD, [x.ndim - 1])
+
+
+def _trace(x: UOp) -> UOp:
+    return reduce_axes(_on_diagonal(x.shape).where(x, zeros_like(x)), Ops.ADD, [x.ndim - 2, x.ndim - 1])
+
+
+def _rows(v: UOp, shape: tuple[int, ...]) -> UOp:
+    """`v` (..., n) as (..., m, n), the same in every row."""
+    return broadcast_to(unsqueeze(v, v.ndim - 1), shape)
+
+
+def _columns(v: UOp, shape: tuple[int, ...]) -> UOp:
+    return broadcast_to(unsqueeze(v, v.ndim), shape)
+
+
+def _real(x: UOp) -> UOp:
+    return x.unary(Ops.REAL) if is_complex(x.dtype) else x
+
+
+def _imaginary_part(x: UOp) -> UOp:
+    """``i * imag(x)``."""
+    imag = x.unary(Ops.IMAG)
+    return zeros_like(imag).binary(Ops.COMPLEX, imag)
+
+
+def _inverse_gaps(values: UOp, shape: tuple[int, ...], dtype: DType) -> UOp:
+    """``1 / (v_j - v_i)``, and 0 where the two are equal."""
+    gaps = _rows(values, shape) - _columns(values, shape)
+    equal = gaps.eq(0)
+    return equal.where(zeros_like(gaps), equal.where(1, gaps).recip()).cast(dtype)
+
+
+def _needs(tangents: Tangents, k: int = 0) -> UOp:
+    tangent = tangents[k]
+    assert tangent is not None, "a rule is asked only where a source has a tangent"
+    return tangent
+
+
+# ------------------------------------------------------------------------------------------------------------- type rules
+
+
+def _check(name: str, shape: tuple[int, ...], dtype: DType, square: bool) -> None:
+    if not is_inexact(dtype):
+        raise DTypeError(f"{name}: expected a floating dtype, got {dtype.name}")
+    if len(shape) < 2 or (square and shape[-1] != shape[-2]):
+        wanted = "square matrices (..., M, M)" if square else "matrices (..., M, N)"
+        raise ShapeError(f"{name}: expected {wanted}, got shape {shape}")
+
+
+def _infer_square(name: str, *outputs: Callable[[tuple[int, ...], DType], TensorType]) -> Any:
+    def infer(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+        shape, dtype = types[0]
+        _check(name, shape, dtype, square=True)
+        return tuple([output(shape, dtype) for output in outputs])
+
+    return infer
+
+
+def _to_complex(dtype: DType) -> DType:
+    return dtypes.complex64 if dtype.itemsize == 4 or dtype is dtypes.complex64 else dtypes.complex128
+
+
+def _same(shape: tuple[int, ...], dtype: DType) -> TensorType:
+    return shape, dtype
+
+
+def _values(shape: tuple[int, ...], dtype: DType) -> TensorType:
+    return shape[:-1], real_dtype(dtype)
+
+
+def _complex_values(shape: tuple[int, ...], dtype: DType) -> TensorType:
+    return shape[:-1], _to_complex(dtype)
+
+
+def _complex_same(shape: tuple[int, ...], dtype: DType) -> TensorType:
+    return shape, _to_complex(dtype)
+
+
+def _scalar(shape: tuple[int, ...], dtype: DType) -> TensorType:
+    return shape[:-2], dtype
+
+
+def _real_scalar(shape: tuple[int, ...], dtype: DType) -> TensorType:
+    return shape[:-2], real_dtype(dtype)
+
+
+def _infer_solve(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    (a, dtype), (b, b_dtype) = types
+    _check("solve", a, dtype, square=True)
+    if b_dtype is not dtype or len(b) != len(a) or b[:-1] != a[:-1]:
+        raise ShapeError(
+            f"solve: expected (..., M, M) and (..., M, K) with equal batch axes and dtype, got {a} and {b}"
+        )
+    return ((b, dtype),)
+
+
+def _infer_svd(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    shape, dtype = types[0]
+    _check("svd", shape, dtype, square=False)
+    *batch, m, n = shape
+    k = min(m, n)
+    inner_u, inner_v = (m, n) if params[0] else (k, k)
+    return ((*batch, m, inner_u), dtype), ((*batch, k), real_dtype(dtype)), ((*batch, inner_v, n), dtype)
+
+
+def _infer_svdvals(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    shape, dtype = types[0]
+    _check("svdvals", shape, dtype, square=False)
+    return (((*shape[:-2], min(shape[-2:])), real_dtype(dtype)),)
+
+
+def _infer_qr(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    shape, dtype = types[0]
+    _check("qr", shape, dtype, square=False)
+    *batch, m, n = shape
+    k = m if params[0] == "complete" else min(m, n)
+    return ((*batch, m, k), dtype), ((*batch, k, n), dtype)
+
+
+def _infer_pinv(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    shape, dtype = types[0]
+    _check("pinv", shape, dtype, square=False)
+    if types[1][0] != shape[:-2]:
+        raise ShapeError(f"pinv: expected a tolerance of shape {shape[:-2]}, got {types[1][0]}")
+    return (((*shape[:-2], shape[-1], shape[-2]), dtype),)
+
+
+# ------------------------------------------------------------------------------------------------------------ derivatives
+
+
+def _jvp_solve(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    a, _ = sources
+    da, db = tangents
+    right = db
+    if da is not None:
+        moved = -matmul(da, outputs[0])
+        right = moved if right is None else right + moved
+    assert right is not None, "one of the operands has a tangent"
+    return (call("solve", a, right),)
+
+
+def _transpose_solve(params: Params, sources: Sources, cotangents: Tangents, which: int) -> UOp:
+    return call("solve", swap(sources[0]), _needs(cotangents))
+
+
+def _jvp_inv(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    return (-matmul(matmul(outputs[0], _needs(tangents)), outputs[0]),)
+
+
+def _jvp_det(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    product = call("cofactor", sources[0]) * _needs(tangents)
+    return (reduce_axes(product, Ops.ADD, [product.ndim - 2, product.ndim - 1]),)
+
+
+def _jvp_cofactor(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    """From ``cofactor = det * inv^T``; not defined where the matrix is singular."""
+    inverse, tangent = call("inv", sources[0]), _needs(tangents)
+    growth = broadcast_to(_trace(matmul(inverse, tangent)).reshape((*tangent.shape[:-2], 1, 1)), tangent.shape)
+    turned = matmul(matmul(swap(inverse), swap(tangent)), outputs[0])
+    return (growth * outputs[0] - turned,)
+
+
+def _jvp_slogdet(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    growth = _trace(call("solve", sources[0], _needs(tangents)))
+    if not is_complex(growth.dtype):
+        return None, growth
+    return outputs[0] * _imaginary_part(growth), growth.unary(Ops.REAL)
+
+
+def _jvp_cholesky(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    lower, tangent = outputs[0], _needs(tangents)
+    symmetric = (tangent + adjoint(tangent)) * 0.5
+    inner = call("solve", lower, adjoint(call("solve", lower, symmetric)))
+    inner = adjoint(inner)
+    half = _below_diagonal(inner.shape).where(inner, _on_diagonal(inner.shape).where(inner * 0.5, zeros_like(inner)))
+    return (matmul(lower, half),)
+
+
+def _jvp_eigh(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    values, vectors = outputs
+    tangent = _needs(tangents)
+    inner = matmul(adjoint(vectors), matmul((tangent + adjoint(tangent)) * 0.5, vectors))
+    turn = inner.binary(Ops.STRONG_MUL, _inverse_gaps(values, inner.shape, inner.dtype))
+    return _real(_diagonal(inner)), matmul(vectors, turn)
+
+
+def _jvp_eigvalsh(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    vectors, tangent = call("eigh", sources[0], output=1), _needs(tangents)
+    inner = matmul((tangent + adjoint(tangent)) * 0.5, vectors)
+    return (_real(reduce_axes(_conj(vectors) * inner, Ops.ADD, [inner.ndim - 2])),)
+
+
+def _conj(x: UOp) -> UOp:
+    return x.unary(Ops.CONJ) if is_complex(x.dtype) else x
+
+
+def _jvp_eig(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    values, vectors = outputs
+    inner = call("solve", vectors, matmul(_needs(tangents).cast(vectors.dtype), vectors))
+    turned = matmul(vectors, inner.binary(Ops.STRONG_MUL, _inverse_gaps(values, inner.shape, inner.dtype)))
+    # the columns keep their length
+    along = reduce_axes((_conj(vectors) * turned).unary(Ops.REAL), Ops.ADD, [vectors.ndim - 2])
+    return _diagonal(inner), turned - vectors * _rows(along.cast(vectors.dtype), vectors.shape)
+
+
+def _jvp_eigvals(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    vectors = call("eig", sources[0], output=1)
+    return (_diagonal(call("solve", vectors, matmul(_needs(tangents).cast(vectors.dtype), vectors))),)
+
+
+def _jvp_svdvals(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    u, vh = call("svd", sources[0], params=(False,)), call("svd", sources[0], params=(False,), output=2)
+    inner = matmul(_needs(tangents), adjoint(vh))
+    return (_real(reduce_axes(_conj(u) * inner, Ops.ADD, [inner.ndim - 2])),)
+
+
+def _jvp_svd(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    u, s, vh = outputs
+    m, n = sources[0].shape[-2:]
+    if params[0] and m != n:
+        raise GradientError(
+            "svd: with full_matrices=True the extra columns are an arbitrary basis and have no derivative; pass full_matrices=False"
+        )
+    tangent, v = _needs(tangents), adjoint(vh)
+    inner = matmul(adjoint(u), matmul(tangent, v))
+    shape, dtype = inner.shape, inner.dtype
+    rows, columns = _rows(s.cast(dtype), shape), _columns(s.cast(dtype), shape)
+    gaps = _inverse_gaps(s * s, shape, dtype)
+    du = matmul(u, (inner * rows + columns * adjoint(inner)).binary(Ops.STRONG_MUL, gaps))
+    dv = matmul(v, (columns * inner + adjoint(inner) * rows).binary(Ops.STRONG_MUL, gaps))
+    nonzero = s.ne(0)
+    inverse = nonzero.where(nonzero.where(s, 1).recip(), zeros_like(s)).cast(dtype)
+    if is_complex(dtype):  # the phase that the real singular values leave open, shared by both sides
+        phase = _imaginary_part(_diagonal(inner)) * inverse * 0.5
+        du, dv = du + u * _rows(phase, u.shape), dv - v * _rows(phase, v.shape)
+    if m > n:
+        off = matmul(tangent, v) - matmul(u, inner)
+        du = du + off * _rows(inverse, off.shape)
+    if n > m:
+        off = matmul(adjoint(tangent), u) - matmul(v, adjoint(inner))
+        dv = dv + off * _rows(inverse, off.shape)
+    return du, _real(_diagonal(inner)), adjoint(dv)
+
+
+def _jvp_qr(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    q, r = outputs
+    m, n = sources[0].shape[-2:]
+    if params[0] == "complete" and m > n:
+        raise GradientError(
+            'qr: with mode="complete" the extra columns are an arbitrary basis and have no derivative; pass mode="reduced"'
+        )
+    tangent, k = _needs(tangents), min(m, n)
+    keep = [(0, size) for size in r.shape[:-1]]
+    square_r = r.shrink([*keep, (0, k)])
+    part = tangent.shrink([*[(0, size) for size in tangent.shape[:-1]], (0, k)])
+    right = swap(call("solve", swap(square_r), swap(part)))  # part @ inv(R)
+    inner = matmul(adjoint(q), right)
+    below = _below_diagonal(inner.shape).where(inner, zeros_like(inner))
+    turn = below - adjoint(below)
+    if is_complex(inner.dtype):
+        turn = turn + _on_diagonal(inner.shape).where(_imaginary_part(inner), zeros_like(inner))
+    dq = matmul(q, turn - inner) + right
+    return dq, matmul(adjoint(q), tangent) - matmul(turn, r)
+
+
+def _jvp_pinv(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    a, p, da = sources[0], outputs[0], _needs(tangents)
+    dah, ph = adjoint(da), adjoint(p)
+    left = matmul(p, matmul(ph, dah))
+    right = matmul(dah, matmul(ph, p))
+    out = left - matmul(left, matmul(a, p)) + right - matmul(matmul(p, a), right)
+    return (out - matmul(p, matmul(da, p)),)
+
+
+# -------------------------------------------------------------------------------------------------------------- evaluation
+
+
+def _numpy_function(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+    """`function` of one or more arrays as an evaluation; a tuple is taken apart."""
+
+    def evaluate(params: Params, *arrays: Any) -> tuple[Any, ...]:
+        result = function(*arrays)
+        return tuple(result) if isinstance(result, tuple) else (result,)
+
+    return evaluate
+
+
+def _evaluate_eig(params: Params, a: Any) -> tuple[Any, ...]:
+    wanted = _to_complex(a.dtype)
+    values, vectors = np.linalg.eig(a)
+    return values.astype(wanted), vectors.astype(wanted)
+
+
+def _evaluate_eigvals(params: Params, a: Any) -> tuple[Any, ...]:
+    return (np.linalg.eigvals(a).astype(_to_complex(a.dtype)),)
+
+
+def _evaluate_svd(params: Params, a: Any) -> tuple[Any, ...]:
+    return tuple(np.linalg.svd(a, full_matrices=bool(params[0])))
+
+
+def _evaluate_svdvals(params: Params, a: Any) -> tuple[Any, ...]:
+    return (np.linalg.svdvals(a),)
+
+
+def _evaluate_qr(params: Params, a: Any) -> tuple[Any, ...]:
+    return tuple(np.linalg.qr(a, mode=str(params[0])))  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+def _evaluate_cofactor(params: Params, a: Any) -> tuple[Any, ...]:
+    """``det(U) det(V^H) conj(U) diag(products of all other singular values) conj(V)``, which needs no inverse."""
+    u, s, vh = np.linalg.svd(a)
+    n = s.shape[-1]
+    others = np.where(np.eye(n, dtype=bool), 1, s[..., None, :]).prod(-1)
+    phase = np.linalg.det(u) * np.linalg.det(vh)
+    return ((phase[..., None, None] * (u.conj() * others[..., None, :].astype(a.dtype)) @ vh.conj()).astype(a.dtype),)
+
+
+def _evaluate_pinv(params: Params, a: Any, rtol: Any) -> tuple[Any, ...]:
+    return (np.linalg.pinv(a, rcond=rtol),)
+
+
+def batch_leading(name: str, n_outputs: int) -> Any:
+    """The batching rule of a function that already maps over leading axes: an operand without the new axis is repeated along it."""
+
+    def batch(params: Params, sources: Sources, batched: tuple[bool, ...]) -> Sources:
+        size = next(s.shape[0] for s, flag in zip(sources, batched, strict=True) if flag)
+        full = [s if flag else broadcast_to(s, (size, *s.shape)) for s, flag in zip(sources, batched, strict=True)]
+        return tuple([call(name, *full, params=params, output=k) for k in range(n_outputs)])
+
+    return batch
+
+
+def _register(name: str, infer: Any, evaluate: Any, jvp: Any, n_outputs: int = 1, **more: Any) -> None:
+    register_extern(Extern(name, infer, evaluate, jvp=jvp, batch=batch_leading(name, n_outputs), **more))
+
+
+_register(
+    "solve",
+    _infer_solve,
+    _numpy_function(np.linalg.solve),
+    _jvp_solve,
+    transpose=_transpose_solve,
+    linear=frozenset({1}),
+)
+_register("inv", _infer_square("inv", _same), _numpy_function(np.linalg.inv), _jvp_inv)
+_register("det", _infer_square("det", _scalar), _numpy_function(np.linalg.det), _jvp_det)
+_register("cofactor", _infer_square("cofactor", _same), _evaluate_cofactor, _jvp_cofactor)
+_register(
+    "slogdet", _infer_square("slogdet", _scalar, _real_scalar), _numpy_function(np.linalg.slogdet), _jvp_slogdet, 2
+)
+_register("cholesky", _infer_square("cholesky", _same), _numpy_function(np.linalg.cholesky), _jvp_cholesky)
+_register("eigh", _infer_square("eigh", _values, _same), _numpy_function(np.linalg.eigh), _jvp_eigh, 2)
+_register("eigvalsh", _infer_square("eigvalsh", _values), _numpy_function(np.linalg.eigvalsh), _jvp_eigvalsh)
+_register("eig", _infer_square("eig", _complex_values, _complex_same), _evaluate_eig, _jvp_eig, 2)
+_register("eigvals", _infer_square("eigvals", _complex_values), _evaluate_eigvals, _jvp_eigvals)
+_register("svd", _infer_svd, _evaluate_svd, _jvp_svd, 3)
+_register("svdvals", _infer_svdvals, _evaluate_svdvals, _jvp_svdvals)
+_register("qr", _infer_qr, _evaluate_qr, _jvp_qr, 2)
+_register("pinv", _infer_pinv, _evaluate_pinv, _jvp_pinv)

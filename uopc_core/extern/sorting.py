@@ -1,0 +1,109 @@
+"""Sorting by the host library: sort, argsort and searchsorted, on the last axis, with nan last in ascending order.
+
+The descending order is the ascending one of the reversed axis, reversed, so equal values keep their order when that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from uopc_core.dtype import dtypes
+from uopc_core.errors import ShapeError
+from uopc_core.ir import Extern, Ops, TensorType, UOp, composite, register_extern
+
+__all__ = ["argsort_last_axis", "searchsorted", "sort_last_axis", "take_along_last_axis"]
+
+Array = np.ndarray[Any, Any]
+Nodes = tuple[UOp, ...]
+
+
+def sort_last_axis(x: UOp, descending: bool, stable: bool) -> UOp:
+    """`x` sorted along its last axis."""
+    return UOp.new(Ops.EXTERN, (x,), ("sort", (descending, stable), 0))
+
+
+def argsort_last_axis(x: UOp, descending: bool, stable: bool) -> UOp:
+    """The int64 places in the last axis of `x` of its sorted elements."""
+    return UOp.new(Ops.EXTERN, (x,), ("argsort", (descending, stable), 0))
+
+
+def searchsorted(x: UOp, values: UOp, side: str) -> UOp:
+    """The int64 places in the sorted vector `x` before which `values` would be put."""
+    return UOp.new(Ops.EXTERN, (x, values), ("searchsorted", (side,), 0))
+
+
+def take_along_last_axis(x: UOp, places: UOp) -> UOp:
+    """``x[..., places]`` with the same leading coordinates on both sides; the shapes agree on the leading axes."""
+    leading = [composite.iota(places.shape, axis, places.dtype) for axis in range(x.ndim - 1)]
+    return x.index(*leading, places)
+
+
+def _infer_same(params: Any, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    _check_axis(types[0])
+    return (types[0],)
+
+
+def _infer_places(params: Any, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    _check_axis(types[0])
+    return ((types[0][0], dtypes.int64),)
+
+
+def _check_axis(given: TensorType) -> None:
+    if not given[0]:
+        raise ShapeError("sort: expected one axis or more, got shape ()")
+
+
+def _infer_searchsorted(params: Any, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    (shape, dtype), (values_shape, values_dtype) = types
+    if len(shape) != 1 or dtype is not values_dtype:
+        raise ShapeError(f"searchsorted: expected a vector and values of its dtype, got {dtype.name}{list(shape)}")
+    return ((values_shape, dtypes.int64),)
+
+
+def _shows_order(x: Array) -> bool:
+    """Whether equal values can be told apart: only zeros of either sign can."""
+    return x.dtype.kind == "c" or (x.dtype.kind == "f" and bool(np.any(np.signbit(x) & (x == 0))))
+
+
+def _sort(params: tuple[bool, bool], x: Array) -> tuple[Array]:
+    descending, stable = params
+    kind = "stable" if stable and _shows_order(x) else None
+    ascending = np.sort(x[..., ::-1] if descending else x, axis=-1, kind=kind)
+    return (np.ascontiguousarray(ascending[..., ::-1]) if descending else ascending,)
+
+
+def _argsort(params: tuple[bool, bool], x: Array) -> tuple[Array]:
+    descending, stable = params
+    kind = "stable" if stable else None
+    if not descending:
+        return (np.argsort(x, axis=-1, kind=kind).astype(np.int64, copy=False),)
+    places = np.argsort(x[..., ::-1], axis=-1, kind=kind)
+    return (np.ascontiguousarray(x.shape[-1] - 1 - places[..., ::-1], dtype=np.int64),)
+
+
+def _searchsorted(params: tuple[str], x: Array, values: Array) -> tuple[Array]:
+    side: Any = params[0]
+    return (np.asarray(np.searchsorted(x, values, side), dtype=np.int64),)
+
+
+def _jvp_sort(params: Any, outputs: Nodes, sources: Nodes, tangents: tuple[UOp | None, ...]) -> tuple[UOp | None, ...]:
+    (tangent,) = tangents
+    if tangent is None:
+        return (None,)
+    descending, stable = params
+    return (take_along_last_axis(tangent, argsort_last_axis(sources[0], descending, stable)),)
+
+
+def _batch_same(name: str) -> Any:
+    def batch(params: Any, sources: Nodes, batched: tuple[bool, ...]) -> Nodes:
+        return (UOp.new(Ops.EXTERN, sources, (name, params, 0)),)
+
+    return batch
+
+
+register_extern(Extern("sort", _infer_same, _sort, jvp=_jvp_sort, batch=_batch_same("sort")))
+register_extern(Extern("argsort", _infer_places, _argsort, batch=_batch_same("argsort")))
+register_extern(Extern("searchsorted", _infer_searchsorted, _searchsorted))

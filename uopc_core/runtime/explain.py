@@ -1,0 +1,43 @@
+"""What is still to be computed, as text: the graph, the kernels it becomes and their C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uopc_core.codegen.c_source import Source
+from uopc_core.ir.op import Ops
+from uopc_core.ir.text import to_uir
+from uopc_core.ir.uop import UOp
+from uopc_core.runtime.compiled import render_plan
+from uopc_core.schedule.kernel import KernelCall
+from uopc_core.schedule.plan import HostCall, make_plan
+
+__all__ = ["explain_nodes"]
+
+
+def explain_nodes(nodes: Sequence[UOp]) -> str:
+    """Graph, kernels and C of what `nodes` still have to compute.
+
+    Nothing is computed. The C is what a compiler would be given, also where there is none.
+    """
+    waiting = [node for node in nodes if node.realized is None and node.op is not Ops.BUFFER]
+    if not waiting:
+        return "nothing to compute: the value is in memory\n"
+    plan, _ = make_plan(waiting)
+    parts = ["# graph\n" + to_uir(waiting)]
+    for i, step in enumerate(plan.steps):
+        if isinstance(step, KernelCall):
+            parts.append(
+                f"# step {i}: kernel, slots {list(step.inputs)} -> {list(step.outputs)}\n" + to_uir(step.kernel.outputs)
+            )
+        else:
+            parts.append(f"# step {i}: " + _host_line(step))
+    for step in render_plan(plan):
+        if isinstance(step, Source):
+            parts.append(f"# C of the kernel that writes slots {list(step.outputs)}\n" + step.text)
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _host_line(call: HostCall) -> str:
+    slots = [operand.slot for operand in call.inputs]
+    return f"host call {call.name}{call.params or ''}, slots {slots} -> {[slot for _, slot in call.outputs]}"
