@@ -1,0 +1,52 @@
+# make demo    trains a network on handwritten digits (all set-up included)
+# make test    all tests                              make bench        speed, against other libraries
+# make lint    ruff and pyright                       make conformance  the array API's own test suite
+#
+# Needs make and Python 3.11 or newer. The virtual environment is made once, in .venv, and reused; VENV=folder names another one.
+
+VENV ?= .venv
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+WORKERS ?= 2
+PYTEST_ARGS ?=
+
+RUN = $(VENV)/bin/python
+
+.PHONY: demo test lint format bench conformance clean
+.DEFAULT_GOAL := test
+
+demo: $(VENV)/.ready-demo
+	$(RUN) examples/digits.py
+
+test: $(VENV)/.ready-test
+	$(RUN) -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+lint: $(VENV)/.ready-test
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m pyright --pythonpath $(RUN)
+
+format: $(VENV)/.ready-test
+	$(RUN) -m ruff check --fix .
+	$(RUN) -m ruff format .
+
+bench: $(VENV)/.ready-bench
+	$(RUN) -m benchmarks
+
+conformance: $(VENV)/.ready-test
+	$(RUN) array_api_tests_conf/run.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+
+# One stamp a set of extras: made anew when pyproject.toml changes, otherwise nothing is done.
+$(VENV)/.ready-%: pyproject.toml $(VENV)/.created
+	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	@touch $@
+
+$(VENV)/.created:
+	@test -n "$(PYTHON)" || { echo "uopc_array needs Python 3.11 or newer; none was found (name one with PYTHON=...)" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+.PRECIOUS: $(VENV)/.ready-%

@@ -1,0 +1,27 @@
+"""What all tests share: hypothesis profiles and NumPy's floating-point warnings."""
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run: a failure in CI is a failure at home. HYPOTHESIS_PROFILE=search looks for new ones.
+settings.register_profile(
+    "fixed",
+    derandomize=True,
+    deadline=None,  # a first example may compile a kernel
+    max_examples=50,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],  # the same reason
+)
+settings.register_profile("search", settings.get_profile("fixed"), derandomize=False, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+@pytest.fixture(autouse=True)
+def _quiet_references() -> Iterator[None]:
+    """Expected values come from NumPy, which warns about the special values that tests are full of."""
+    with np.errstate(all="ignore"):
+        yield

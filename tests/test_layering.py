@@ -1,0 +1,171 @@
+"""Imports point downward only: the order is the list below, and every import is walked, those inside functions too."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# uopc_core from the bottom up. Modules of one row may import each other.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("dtype", "errors", "settings"),
+    ("ir",),
+    ("rewrite",),
+    ("transform",),
+    ("interpret",),
+    ("schedule",),
+    ("loop",),
+    ("codegen",),
+    ("runtime",),
+    ("extern",),
+    ("tensor", "tensor_functions", "tensor_handle", "nn"),
+)
+HEIGHT = {name: height for height, row in enumerate(LAYERS) for name in row}
+PUBLIC = {"errors"}  # modules of the core that are themselves public names of its top
+DEPENDENCIES = {"numpy", "cffi", "array_api_compat", "optree", "opt_einsum"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name: `target` is the dotted path of the module, or of what is taken from it."""
+
+    importer: str
+    line: int
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.importer}, line {self.line}: {self.target}"
+
+
+def module_name(path: Path, root: Path) -> str:
+    """Dotted name of a file; a package's own file keeps its `__init__`, so that relative imports resolve alike."""
+    return ".".join(path.relative_to(root).with_suffix("").parts)
+
+
+def _import_from(importer: str, node: ast.ImportFrom) -> Iterator[Import]:
+    package = importer.split(".")[: -node.level] if node.level else []
+    base = ".".join([*package, *([node.module] if node.module else [])])
+    for alias in node.names:
+        yield Import(importer, node.lineno, f"{base}.{alias.name}")
+
+
+def _dynamic_import(importer: str, node: ast.Call) -> Iterator[Import]:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if name in {"import_module", "__import__"}:
+        argument = node.args[0]
+        literal = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+        yield Import(importer, node.lineno, str(argument.value) if literal else "an import by a computed name")
+
+
+def dotted_path(node: ast.expr) -> str:
+    """`a.b.c` of an attribute chain on a name, else an empty string."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=attr):
+            base = dotted_path(value)
+            return f"{base}.{attr}" if base else ""
+        case _:
+            return ""
+
+
+def imports_of(source: str, importer: str) -> Iterator[Import]:
+    """Every name taken from another module, by an import statement, a dynamic import or `uopc_core.x.y`."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import(names=names):
+                yield from (Import(importer, node.lineno, alias.name) for alias in names)
+            case ast.ImportFrom():
+                yield from _import_from(importer, node)
+            case ast.Call():
+                yield from _dynamic_import(importer, node)
+            case ast.Attribute() if dotted_path(node).startswith("uopc_core."):
+                yield Import(importer, node.lineno, dotted_path(node))
+            case _:
+                pass
+
+
+def fault(found: Import) -> str:
+    """Why this import is not allowed; empty if it is."""
+    package, *inside = found.importer.split(".")
+    target, *names = found.target.split(".")
+    if target in DEPENDENCIES or target in sys.stdlib_module_names:
+        return ""
+    if target == "uopc_array":
+        return "" if package == "uopc_array" else "uopc_core stands below uopc_array"
+    if target != "uopc_core":
+        return "from neither the standard library nor a runtime dependency"
+    if package == "uopc_array":
+        return "not a public name of uopc_core" if names and names[0] in HEIGHT.keys() - PUBLIC else ""
+    if inside == ["__init__"]:
+        return ""
+    if not names or names[0] not in HEIGHT:
+        return "the top of uopc_core imports this module; name the module that defines it"
+    return "points upward" if HEIGHT[names[0]] > HEIGHT[inside[0]] else ""
+
+
+def faults(source: str, importer: str) -> list[str]:
+    return [f"{found} ({why})" for found in imports_of(source, importer) if (why := fault(found))]
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def test_every_module_of_the_core_stands_in_one_layer() -> None:
+    names = [name for row in LAYERS for name in row]
+    found = {path.relative_to(ROOT / "uopc_core").parts[0].removesuffix(".py") for path in modules("uopc_core")}
+    assert len(names) == len(set(names))
+    assert found - {"__init__"} <= set(names)
+
+
+@pytest.mark.parametrize("package", ["uopc_core", "uopc_array"])
+def test_imports_point_downward(package: str) -> None:
+    found = [line for path in modules(package) for line in faults(path.read_text(), module_name(path, ROOT))]
+    assert not found, "\n".join(found)
+
+
+WRONG = {
+    "upward": ("uopc_core.ir.uop", "from uopc_core.rewrite.engine import rewrite"),
+    "upward, relative": ("uopc_core.ir.uop", "from ..rewrite import engine"),
+    "upward, relative, from a package": ("uopc_core.ir.__init__", "from ..nn import Linear"),
+    "inside a function": ("uopc_core.loop.rangeify", "def f():\n    import uopc_core.codegen.c_source"),
+    "under TYPE_CHECKING": ("uopc_core.dtype", "if TYPE_CHECKING:\n    from uopc_core.ir import UOp"),
+    "dynamic": ("uopc_core.ir.uop", "importlib.import_module('uopc_core.runtime')"),
+    "dynamic, computed": ("uopc_core.ir.uop", "importlib.import_module(name)"),
+    "from the top of the core": ("uopc_core.ir.uop", "from uopc_core import gradient"),
+    "the core from the face": ("uopc_core.nn", "import uopc_array"),
+    "the face past the top": ("uopc_array.array", "from uopc_core.ir import UOp"),
+    "the face past the top, by module": ("uopc_array.array", "from uopc_core import schedule"),
+    "the face past the top, by attribute": ("uopc_array.array", "import uopc_core\nuopc_core.ir.uop.UOp"),
+    "an undeclared dependency": ("uopc_array.array", "import scipy.linalg"),
+}
+
+
+@pytest.mark.parametrize(("importer", "source"), WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_import_is_found(importer: str, source: str) -> None:
+    assert faults(source, importer)
+
+
+RIGHT = {
+    "downward": ("uopc_core.rewrite.engine", "from uopc_core.ir import UOp"),
+    "downward, relative": ("uopc_core.rewrite.engine", "from ..ir.uop import UOp"),
+    "same layer": ("uopc_core.ir.uop", "from .op import Ops"),
+    "top of the core": ("uopc_core.__init__", "from uopc_core.transform import gradient"),
+    "the face from the top": (
+        "uopc_array.array",
+        "from uopc_core import UOp, gradient\nimport uopc_core\nuopc_core.jvp",
+    ),
+    "the face from itself": ("uopc_array.array", "from . import linalg\nfrom uopc_array.linalg import qr"),
+    "the errors from the face": ("uopc_array.array", "from uopc_core.errors import ShapeError"),
+    "libraries": ("uopc_core.dtype", "import numpy as np\nfrom collections.abc import Iterator\nimport cffi"),
+}
+
+
+@pytest.mark.parametrize(("importer", "source"), RIGHT.values(), ids=RIGHT.keys())
+def test_a_right_import_is_let_through(importer: str, source: str) -> None:
+    assert faults(source, importer) == []
