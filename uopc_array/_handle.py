@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from uopc_array._realize import realize_node
-from uopc_core import MAX_DEPTH, TRACED, UOp
+from uopc_array._realize import Buffer, buffer_of_node, realize_node
+from uopc_array._tracing import trace_error
+from uopc_core import MAX_DEPTH, TRACED, TRACKED, Ops, UOp
 
 __all__ = ["Handle"]
 
@@ -47,6 +48,28 @@ class Handle:
         uop.held += 1
         self._uop.held -= 1
         self._uop = uop
+
+    def _write(self, uop: UOp) -> None:
+        """Give this handle the value of `uop`, of its own shape and dtype, as an assignment to all of it."""
+        self._rebind(uop)
+
+    def _memory(self, what: str) -> Buffer:
+        """The memory that holds the value, computed now if need be.
+
+        Args:
+            what: the operation that needs the value, for the message.
+        Raises:
+            TraceError: inside `jit`, where there is no value yet.
+        """
+        uop = self._uop
+        if uop.op is Ops.BUFFER:
+            return uop.arg
+        if uop.flags & TRACED:
+            raise trace_error(what, uop)
+        memory = buffer_of_node(uop)
+        if not uop.flags & TRACKED:
+            self._rebind(UOp.buffer(memory))
+        return memory
 
     def __del__(self) -> None:
         self._uop.held -= 1

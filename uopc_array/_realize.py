@@ -10,7 +10,7 @@ import numpy as np
 
 from uopc_core import TRACED, TRACKED, DType, Ops, UOp
 
-__all__ = ["Buffer", "buffer_from_numpy", "buffer_of_node", "realize_all", "realize_node"]
+__all__ = ["Buffer", "buffer_from_numpy", "buffer_of_node", "read_only_view", "realize_all", "realize_node"]
 
 
 class Buffer:
@@ -58,3 +58,10 @@ def realize_node(uop: UOp) -> UOp:
         return uop
     memory = buffer_of_node(uop)
     return uop if uop.flags & TRACKED else UOp.buffer(memory)
+
+
+def read_only_view(memory: Buffer) -> np.ndarray[Any, Any]:
+    """The memory as a NumPy array that cannot be written to; from now on nothing else writes to this memory either."""
+    view = memory.array.view()
+    view.flags.writeable = False
+    return view

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Self
+from typing import Any, Self
 
-from uopc_array._handle import Handle
-from uopc_core import DType
+from uopc_array._assignment import assign
+from uopc_array._indexing import read
+from uopc_array._methods import Methods
+from uopc_array._operators import Operators
+from uopc_array._protocols import Protocols
+from uopc_core import DType, Ops, UOp
 from uopc_core.errors import ShapeError
 
 __all__ = ["Array"]
 
+_BUFFER = Ops.BUFFER
+_const = UOp.const
 
-class Array(Handle):
+
+class Array(Operators, Methods, Protocols):
     """An n-dimensional array of one dtype, computed when its values are asked for.
 
     Made by `uopc_array.asarray` and the other creation functions, never by calling the class.
@@ -23,7 +30,7 @@ class Array(Handle):
     """
 
     __slots__ = ()
-    __hash__ = None  # pyright: ignore[reportAssignmentType]  # mutable, as ndarray
+    __hash__ = None  # pyright: ignore[reportAssignmentType]  # mutable and compared elementwise, as ndarray
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -65,3 +72,35 @@ class Array(Handle):
         if n < 2:
             raise ShapeError(f"mT: expected two axes or more, got shape {self.shape}")
         return self._from_uop(self._uop.permute([*range(n - 2), n - 1, n - 2]))
+
+    def __getitem__(self, key: Any) -> Self:
+        """What `key` selects: ints, slices, ``None``, ``...``, integer arrays and bool masks, combined as in NumPy.
+
+        Raises:
+            IndexError: an index that is out of bounds, or no index at all.
+        """
+        uop = self._uop
+        if uop.op is _BUFFER and not uop.flags and _names_one_element(key, uop.shape):
+            return self._from_uop(_const(uop.arg.array[key].item(), uop.dtype))
+        return self._from_uop(read(uop, key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign to what `key` selects; the value is converted to the dtype of the array and broadcast.
+
+        Raises:
+            IndexError: an index that is out of bounds, or no index at all.
+            ShapeError: a value that cannot be broadcast to the place.
+        """
+        assign(self, key, value)
+
+    def _item_at(self, number: int) -> Self:
+        return self[number]
+
+
+def _names_one_element(key: Any, shape: tuple[int, ...]) -> bool:
+    """Whether `key` is one int for each axis, all in bounds."""
+    if type(key) is int:
+        return len(shape) == 1 and -shape[0] <= key < shape[0]
+    if type(key) is tuple and len(key) == len(shape):
+        return all([type(i) is int and -n <= i < n for i, n in zip(key, shape, strict=True)])
+    return False

@@ -1,0 +1,213 @@
+"""Item assignment: the node of an array after ``x[key] = value``, and the write in place where no one else can see the memory.
+
+A basic key is a chain of movement ops, so writing is the inverse chain on the value: ``where(inverse(true), inverse(value), x)``. Index arrays
+scatter into the view of the basic items, which is then written back the same way.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, cast
+
+import numpy as np
+
+from uopc_array._handle import Handle
+from uopc_array._indexing import ParsedKey, advanced_orders, is_basic, parse_key, view_of
+from uopc_array._nodes import Operand, as_node, cast_node, is_scalar, to_operand
+from uopc_array._realize import buffer_from_numpy, buffer_of_node
+from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex
+from uopc_core.errors import DTypeError, IndexBoundsError, ShapeError
+
+__all__ = ["assign", "assigned", "check_assignable", "own_memory", "value_node", "write_back"]
+
+NumPyArray = np.ndarray[Any, Any]
+LARGE = 1 << 15  # elements from which a pending value is written in the graph
+
+
+def assigned(x: UOp, key: Any, value: Any) -> UOp:
+    """The node of `x` after ``x[key] = value``.
+
+    Raises:
+        ShapeError: the value cannot be broadcast to what the key selects.
+        DTypeError: a complex value for a real array.
+        IndexError: see `parse_key`.
+    """
+    operand = to_operand(value)
+    mask = _mask_alone(key)
+    if mask is not None and _fits_under_mask(x, mask, operand):
+        return _assigned_where(x, mask, operand)
+    parsed = parse_key(key, x.shape)
+    view = view_of(x, parsed)
+    if not parsed.arrays:
+        placed = value_node(operand, x.dtype, view.shape)
+        return x if placed is view else write_back(x, view, placed)
+    return write_back(x, view, _scattered(view, parsed, operand))
+
+
+def value_node(value: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
+    """`value` in the dtype and shape of the place it is written to; leading axes of extent 1 beyond that shape are dropped."""
+    if is_scalar(value):
+        check_assignable(as_node(value).dtype, dtype)
+        return UOp.const(value, dtype, shape)
+    node = as_node(value)
+    check_assignable(node.dtype, dtype)
+    extra = max(0, node.ndim - len(shape))
+    if node.shape[:extra] == (1,) * extra:
+        node = node.reshape(node.shape[extra:])
+    try:
+        return composite.broadcast_to(cast_node(node, dtype), shape)
+    except ShapeError:
+        raise ShapeError(
+            f"assignment: a value of shape {node.shape} cannot be broadcast to the place of shape {shape}"
+        ) from None
+
+
+def check_assignable(given: DType, dtype: DType) -> None:
+    """
+    Raises:
+        DTypeError: values of `given` would lose their imaginary part in an array of `dtype`.
+    """
+    if is_complex(given) and not (is_complex(dtype) or is_bool(dtype)):
+        raise DTypeError(
+            f"assignment: a value of {given.name} cannot be stored in an array of {dtype.name}; take its real part first"
+        )
+
+
+def write_back(x: UOp, view: UOp, value: UOp) -> UOp:
+    """`x` with `value` in the place of `view`, which movement ops have made from `x`."""
+    chain: list[UOp] = []
+    node = view
+    while node is not x:
+        chain.append(node)
+        (node,) = node.src
+    placed = _undo(chain, value)
+    if all(step.op is not Ops.SHRINK or step.size == step.src[0].size for step in chain):
+        return placed
+    return _undo(chain, UOp.const(True, dtypes.bool, value.shape)).where(placed, x)
+
+
+def _undo(chain: list[UOp], value: UOp) -> UOp:
+    """Send `value`, of the shape that the chain leads to, back to where the chain starts; zeros where nothing came from."""
+    for step in chain:
+        source = step.src[0].shape
+        if step.op is Ops.SHRINK:
+            value = composite.pad_to(value, [a for a, _ in step.arg], source)
+        elif step.op is Ops.PAD:
+            value = value.shrink([(a, a + n) for (a, _), n in zip(step.arg, source, strict=True)])
+        elif step.op is Ops.PERMUTE:
+            value = value.permute([step.arg.index(axis) for axis in range(len(step.arg))])
+        elif step.op is Ops.FLIP:
+            value = value.flip(step.arg)
+        else:
+            assert step.op is Ops.RESHAPE, step
+            value = value.reshape(source)
+    return value
+
+
+def _scattered(view: UOp, key: ParsedKey, value: Operand) -> UOp:
+    """`view` after the assignment to what the index arrays of `key` pick from it."""
+    order, back = advanced_orders(key)
+    moved = view.permute(order)
+    gathered = key.arrays[0].shape + moved.shape[len(key.arrays) :]
+    placed = value_node(value, view.dtype, tuple([gathered[axis] for axis in back]))
+    source = placed.permute([back.index(axis) for axis in range(len(back))])
+    out = UOp.new(Ops.SCATTER, (moved, source, *key.arrays), "set")
+    return out.permute([order.index(axis) for axis in range(len(order))])
+
+
+def _mask_alone(key: Any) -> UOp | None:
+    """The mask, where the whole key is one."""
+    if isinstance(key, tuple) or not (isinstance(key, Handle) or hasattr(key, "dtype")):
+        return None
+    node = as_node(key)
+    return node if is_bool(node.dtype) and node.shape else None
+
+
+def _fits_under_mask(x: UOp, mask: UOp, value: Operand) -> bool:
+    """Whether `value` is one and the same for every element of the mask, so that no positions are needed."""
+    if mask.shape != x.shape[: mask.ndim]:
+        return False
+    shape = () if is_scalar(value) else as_node(value).shape
+    rest = x.shape[mask.ndim :]
+    return len(shape) <= len(rest) and all(n in (1, m) for n, m in zip(shape[::-1], rest[::-1], strict=False))
+
+
+def _assigned_where(x: UOp, mask: UOp, value: Operand) -> UOp:
+    spread = composite.broadcast_to(mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim)), x.shape)
+    return spread.where(value_node(value, x.dtype, x.shape), x)
+
+
+def assign(x: Handle, key: Any, value: Any) -> None:
+    """``x[key] = value``: on the memory itself where only `x` can see it, else in the graph."""
+    operand = to_operand(value)
+    if _needs_graph(x, key, operand):
+        x._rebind(assigned(x._uop, key, operand))
+        return
+    x._memory("item assignment")
+    if _is_large_and_pending(operand) and is_basic(key):
+        x._rebind(assigned(x._uop, key, operand))
+        return
+    stored = operand if is_scalar(operand) else _values_of(operand)
+    if not is_scalar(operand):
+        check_assignable(stored.dtype, x._uop.dtype)
+    target = own_memory(x)
+    _store(target, _key_for_numpy(key), stored)
+
+
+def _store(target: NumPyArray, key: Any, value: Any) -> None:
+    try:
+        target[key] = value
+    except IndexError as error:
+        raise IndexBoundsError(str(error)) from None
+    except ValueError as error:
+        if np.ndim(value):
+            raise ShapeError(
+                f"assignment: a value of shape {np.shape(value)} does not fit the place; {error}"
+            ) from None
+        raise
+
+
+def _needs_graph(x: Handle, key: Any, value: Operand) -> bool:
+    """Whether anything that takes part is under differentiation or traced."""
+    if x._uop.flags or (not is_scalar(value) and as_node(value).flags):
+        return True
+    items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+    return any(isinstance(item, Handle) and item._uop.flags for item in items)
+
+
+def _is_large_and_pending(value: Operand) -> bool:
+    """A computation whose result fuses with the write, rather than being stored first and copied then."""
+    if is_scalar(value):
+        return False
+    node = as_node(value)
+    return node.op is not Ops.BUFFER and node.realized is None and node.size >= LARGE
+
+
+def _values_of(value: Operand) -> NumPyArray:
+    return value._memory("item assignment").array if isinstance(value, Handle) else buffer_of_node(as_node(value)).array
+
+
+def _key_for_numpy(key: Any) -> Any:
+    if isinstance(key, tuple):
+        return tuple([_key_for_numpy(item) for item in cast("tuple[Any, ...]", key)])
+    return key._memory("indexing").array if isinstance(key, Handle) else key
+
+
+def own_memory(x: Handle) -> NumPyArray:
+    """The memory of `x`, which has been computed, as a NumPy array to write to; a copy first if anybody else can see it."""
+    if _references(x) > _ALONE:
+        x._rebind(UOp.buffer(buffer_from_numpy(x._uop.arg.array, copy=True)))
+    return x._uop.arg.array
+
+
+def _references(x: Handle) -> int:
+    """How many references there are to the node of `x`, to its memory, and to the array over that."""
+    uop = x._uop
+    return sys.getrefcount(uop) + sys.getrefcount(uop.arg) + sys.getrefcount(uop.arg.array)
+
+
+def _references_of_a_lone_handle() -> int:
+    return _references(Handle._from_uop(UOp.buffer(buffer_from_numpy(np.zeros(1), copy=True))))
+
+
+_ALONE = _references_of_a_lone_handle()

@@ -1,0 +1,213 @@
+"""The methods that NumPy's `ndarray` has beyond the standard: each calls the function of the same name with the array as its first argument."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from uopc_array import _bodies
+from uopc_array._handle import Handle
+from uopc_array._namespace import call, find_function
+from uopc_array._nodes import as_node, cast_node
+from uopc_core import as_dtype
+from uopc_core.errors import ShapeError
+
+__all__ = ["Methods"]
+
+Axis = int | tuple[int, ...] | None
+
+
+def _one_or_many(args: tuple[Any, ...]) -> Any:
+    """``x.f(2, 3)`` and ``x.f((2, 3))`` mean the same."""
+    return args[0] if len(args) == 1 else args
+
+
+class Methods(Handle):
+    """The `ndarray` methods of `Array`."""
+
+    __slots__ = ()
+
+    # --- dtype and parts ---
+
+    def astype(self, dtype: Any, *, copy: bool = True, device: Any = None) -> Self:
+        """This array converted to `dtype`."""
+        wanted = as_dtype(dtype)
+        if not copy and wanted is self._uop.dtype and not self._weak:
+            return self
+        return self._from_uop(cast_node(self._uop, wanted))
+
+    @property
+    def real(self) -> Self:
+        return self._from_uop(_bodies.real(self._uop))
+
+    @property
+    def imag(self) -> Self:
+        return self._from_uop(_bodies.imag(self._uop))
+
+    def conj(self) -> Self:
+        return self._from_uop(_bodies.conj(self._uop))
+
+    def conjugate(self) -> Self:
+        return self.conj()
+
+    # --- shape ---
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
+        """The same elements in another shape; one extent may be -1."""
+        if order not in ("C", "A", "K"):
+            return self.transpose().reshape(*_reversed(_one_or_many(shape))).transpose()
+        return call("reshape", self, _one_or_many(shape), copy=copy)
+
+    def transpose(self, *axes: Any) -> Self:
+        """The axes in another order, reversed if none is given."""
+        given: Any = _one_or_many(axes) if axes else None
+        order = range(self._uop.ndim)[::-1] if given is None else given
+        return call("permute_dims", self, (order,) if isinstance(order, int) else tuple(order))
+
+    def swapaxes(self, axis1: int, axis2: int, /) -> Self:
+        order = list(range(self._uop.ndim))
+        order[axis1], order[axis2] = order[axis2], order[axis1]
+        return call("permute_dims", self, tuple(order))
+
+    def ravel(self, order: str = "C") -> Self:
+        return self.reshape(-1, order=order)
+
+    def flatten(self, order: str = "C") -> Self:
+        return self.reshape(-1, order=order)
+
+    @property
+    def flat(self) -> Self:
+        """The elements in one row; iterate or index it (assign to the array itself)."""
+        return self.reshape(-1)
+
+    def squeeze(self, axis: Axis = None) -> Self:
+        if axis is None:
+            axis = tuple([i for i, n in enumerate(self._uop.shape) if n == 1])
+        return call("squeeze", self, axis)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
+        order = [axis for axis in range(self._uop.ndim) if axis not in (axis1 % self._uop.ndim, axis2 % self._uop.ndim)]
+        moved = call("permute_dims", self, (*order, axis1 % self._uop.ndim, axis2 % self._uop.ndim))
+        return find_function("linalg.diagonal")(moved, offset=offset)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Self:
+        return call("repeat", self if axis is not None else self.reshape(-1), repeats, axis=0 if axis is None else axis)
+
+    # --- reductions ---
+
+    def sum(self, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Self:
+        return call("sum", self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def prod(self, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Self:
+        return call("prod", self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def max(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+        return call("max", self, axis=axis, keepdims=keepdims)
+
+    def min(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+        return call("min", self, axis=axis, keepdims=keepdims)
+
+    def mean(self, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Self:
+        return call("mean", self._in(dtype), axis=axis, keepdims=keepdims)
+
+    def var(
+        self, axis: Axis = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: bool = False
+    ) -> Self:
+        return call("var", self._in(dtype), axis=axis, correction=ddof, keepdims=keepdims)
+
+    def std(
+        self, axis: Axis = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: bool = False
+    ) -> Self:
+        return call("std", self._in(dtype), axis=axis, correction=ddof, keepdims=keepdims)
+
+    def any(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+        return call("any", self, axis=axis, keepdims=keepdims)
+
+    def all(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+        return call("all", self, axis=axis, keepdims=keepdims)
+
+    def argmax(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Self:
+        return call("argmax", self, axis=axis, keepdims=keepdims)
+
+    def argmin(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Self:
+        return call("argmin", self, axis=axis, keepdims=keepdims)
+
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Self:
+        row = self if axis is not None else self.reshape(-1)
+        return call("cumulative_sum", row, axis=0 if axis is None else axis, dtype=dtype)
+
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Self:
+        row = self if axis is not None else self.reshape(-1)
+        return call("cumulative_prod", row, axis=0 if axis is None else axis, dtype=dtype)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
+        return call("sum", self.diagonal(offset, axis1, axis2), axis=-1)
+
+    def ptp(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)  # pyright: ignore[reportOperatorIssue, reportUnknownVariableType]  # operators are added below
+
+    # --- elementwise, searching, sorting ---
+
+    def round(self, decimals: int = 0, out: None = None) -> Self:
+        if not decimals:
+            return call("round", self)
+        scale = 10.0**decimals
+        scaled: Any = call("round", call("multiply", self, scale))
+        return call("divide", scaled, scale)
+
+    def clip(self, min: Any = None, max: Any = None, out: None = None) -> Self:
+        return call("clip", self, min, max)
+
+    def take(self, indices: Any, axis: int | None = None) -> Self:
+        source = self if axis is not None else self.reshape(-1)
+        return call("take", source, call("asarray", indices), axis=0 if axis is None else axis)
+
+    def dot(self, other: Any) -> Self:
+        """NumPy's dot: the last axis with the last but one, or with the only one, of `other`; a product where one is 0-d."""
+        right = as_node(other)
+        if not self._uop.ndim or not right.ndim:
+            return call("multiply", self, other)
+        return call("tensordot", self, other, axes=((self._uop.ndim - 1,), (max(right.ndim - 2, 0),)))
+
+    def nonzero(self) -> tuple[Self, ...]:
+        return call("nonzero", self)
+
+    def argsort(self, axis: int = -1, kind: str | None = None, *, stable: bool = True) -> Self:
+        return call("argsort", self, axis=axis)
+
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
+        return call("searchsorted", self, v, side=side, sorter=sorter)
+
+    # --- assignment ---
+
+    def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool = True) -> None:
+        """Sort this array in place."""
+        self._write(as_node(call("sort", self, axis=axis)))
+
+    def fill(self, value: Any) -> None:
+        """Assign `value` to every element."""
+        self[...] = value  # pyright: ignore[reportIndexIssue]  # item assignment is added below
+
+    def put(self, indices: Any, values: Any) -> None:
+        """Assign to elements by their index in the flattened array."""
+        flat = self.reshape(-1)
+        flat[indices] = values  # pyright: ignore[reportIndexIssue]
+        self._write(as_node(flat.reshape(self._uop.shape)))
+
+    def tobytes(self, order: str = "C") -> bytes:
+        return self._memory("tobytes").array.tobytes("F" if order == "F" else "C")
+
+    def view(self, dtype: Any = None) -> Self:
+        """The same bits as another dtype of the same size."""
+        if dtype is None:
+            return self._from_uop(self._uop)
+        wanted = as_dtype(dtype)
+        if wanted.itemsize != self._uop.dtype.itemsize:
+            raise ShapeError(f"view: expected a dtype of the size of {self._uop.dtype.name}, got {wanted.name}")
+        return self._from_uop(self._uop.bitcast(wanted))
+
+    def _in(self, dtype: Any) -> Self:
+        return self if dtype is None else self.astype(dtype)
+
+
+def _reversed(shape: Any) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)[::-1]

@@ -1,0 +1,193 @@
+"""What Python and other libraries ask of an array: conversion to numbers, iteration, copies, pickling, NumPy, DLPack and buffer exchange.
+
+What leaves without a copy is read-only; `numpy.asarray` of an array gives a fresh writable copy, since its callers write into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, Self
+
+import numpy as np
+
+from uopc_array._handle import Handle
+from uopc_array._namespace import namespace
+from uopc_array._nodes import node_from_numpy
+from uopc_array._realize import read_only_view
+from uopc_array._repr import describe, format_array
+from uopc_core import TRACED, Ops, Scalar
+
+__all__ = ["API_VERSIONS", "Protocols", "rebuild"]
+
+API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+_CPU = (1, 0)  # DLPack's kDLCPU, device 0
+
+NumPyArray = np.ndarray[Any, Any]
+
+
+def rebuild(cls: type[Protocols], values: NumPyArray) -> Protocols:
+    """The array that was pickled or copied as these values."""
+    return cls._from_uop(node_from_numpy(values))
+
+
+def _one_element(x: Protocols, what: str) -> Any:
+    """The only element, as a Python scalar."""
+    uop = x._uop
+    if uop.op is Ops.CONST:
+        return uop.arg
+    if uop.size != 1:
+        raise TypeError(f"{what}: expected an array of one element, got shape {uop.shape}; use any(), all() or an index")
+    return x._memory(what).array.item()
+
+
+class Protocols(Handle):
+    """The protocol methods of `Array`."""
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+
+    # --- numbers ---
+
+    def __bool__(self) -> bool:
+        if self._uop.size != 1:
+            raise ValueError(
+                f"bool: the truth of an array of shape {self._uop.shape} is ambiguous; use xp.any(x) or xp.all(x)"
+            )
+        return bool(_one_element(self, "bool"))
+
+    def __int__(self) -> int:
+        return int(_one_element(self, "int"))
+
+    def __float__(self) -> float:
+        return float(_one_element(self, "float"))
+
+    def __complex__(self) -> complex:
+        return complex(_one_element(self, "complex"))
+
+    def __index__(self) -> int:
+        if self._uop.dtype.kind not in "iu" or self._uop.shape:
+            raise TypeError(
+                f"index: only a 0-d integer array is an index, got shape {self._uop.shape}, {self._uop.dtype.name}"
+            )
+        return int(_one_element(self, "index"))
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(_one_element(self, "round"), ndigits)
+
+    def __format__(self, spec: str) -> str:
+        if not spec or self._uop.flags & TRACED:
+            return str(self)
+        if self._uop.shape:
+            raise TypeError(f"format: {spec!r} needs an array of one element, got shape {self._uop.shape}")
+        return format(_one_element(self, "format"), spec)
+
+    def item(self, *args: Any) -> Scalar:
+        """One element as a Python scalar: the only one, or the one at these indices (or this flat index)."""
+        return self._memory("item").array.item(*args)
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python scalars."""
+        return self._memory("tolist").array.tolist()
+
+    # --- containers ---
+
+    def __len__(self) -> int:
+        if not self._uop.shape:
+            raise TypeError("len: a 0-d array has no length")
+        return self._uop.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        if not self._uop.shape:
+            raise TypeError("iteration over a 0-d array")
+        return map(self._item_at, range(self._uop.shape[0]))
+
+    def _item_at(self, number: int) -> Self:
+        raise NotImplementedError
+
+    def __contains__(self, value: object) -> bool:
+        return bool(np.any(self._memory("in").array == value))
+
+    # --- text ---
+
+    def __repr__(self) -> str:
+        if self._uop.flags & TRACED:
+            return describe(self._uop)
+        return format_array(self._memory("repr").array)
+
+    def __str__(self) -> str:
+        if self._uop.flags & TRACED:
+            return describe(self._uop)
+        return str(self._memory("str").array)
+
+    # --- copies ---
+
+    def copy(self, order: str = "C") -> Self:
+        """An array with the same values that later assignments to this one do not change."""
+        return self._from_uop(self._uop, self._weak)
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return rebuild, (type(self), self._memory("pickle").array)
+
+    # --- exchange ---
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
+        if api_version is not None and api_version not in API_VERSIONS:
+            raise ValueError(
+                f"__array_namespace__: expected None or one of {', '.join(API_VERSIONS)}, got {api_version!r}"
+            )
+        return namespace()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
+        values = self._memory("conversion to a NumPy array").array
+        if copy is False:
+            if dtype is not None and np.dtype(dtype) != values.dtype:
+                raise ValueError(
+                    f"__array__: {values.dtype.name} cannot become {dtype} without a copy; leave copy=False out"
+                )
+            return self.to_numpy(copy=False)
+        return values.astype(values.dtype if dtype is None else dtype, order="C", copy=True)
+
+    def to_numpy(self, *, copy: bool = True) -> NumPyArray:
+        """The values as a NumPy array: one's own, or with ``copy=False`` a read-only view of this array's memory."""
+        memory = self._memory("to_numpy")
+        return np.array(memory.array) if copy else read_only_view(memory)
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(self.to_numpy(copy=False))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _CPU
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule of the values; of the memory itself where the consumer can be told that it is read-only."""
+        if stream is not None:
+            raise ValueError(f"__dlpack__: expected stream=None for memory of the CPU, got {stream!r}")
+        if dl_device is not None and tuple(dl_device) != _CPU:
+            raise BufferError(f"__dlpack__: expected dl_device None or {_CPU}, got {dl_device}")
+        knows_read_only = max_version is not None and tuple(max_version) >= (1, 0)
+        if copy is False and not knows_read_only:
+            raise BufferError("__dlpack__: copy=False needs max_version=(1, 0) or later, since the memory is read-only")
+        values = self.to_numpy(copy=copy is True or not knows_read_only)
+        return values.__dlpack__(max_version=max_version, dl_device=dl_device, copy=None)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
+        """This array on `device`; there is only "cpu"."""
+        if device != "cpu":
+            raise ValueError(f'to_device: expected "cpu", got {device!r}')
+        if stream is not None:
+            raise ValueError(f"to_device: expected stream=None, got {stream!r}")
+        return self

@@ -1,0 +1,20 @@
+"""Text of arrays, as NumPy prints them; a traced array shows its type, since it has no values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uopc_core import TRACED, UOp
+
+__all__ = ["describe", "format_array"]
+
+
+def describe(uop: UOp) -> str:
+    """The type of a node in words: ``Array(shape=(2, 3), dtype=float64, traced)``."""
+    return f"Array(shape={uop.shape}, dtype={uop.dtype.name}{', traced' if uop.flags & TRACED else ''})"
+
+
+def format_array(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> str:
+    """``Array([1., 2.], dtype=float64)``, lines aligned under the first bracket."""
+    text = np.array2string(values, separator=", ", prefix="Array(")
+    return f"Array({text}, dtype={values.dtype.name})"
