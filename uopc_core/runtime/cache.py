@@ -1,0 +1,256 @@
+"""Compiled kernels: C text -> Function, compiled at most once on this machine.
+
+Invariants: an object is compiled once per key however many threads ask; what lies in the folder appears whole under its name, and is
+loaded only with the right checksum at its end. A compile error is never remembered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import time
+
+from uopc_core.errors import CompileError
+from uopc_core.runtime.folder import cache_folder, replace_file
+from uopc_core.runtime.library import Function, Library
+from uopc_core.runtime.toolchain import INPUT, Toolchain, find_toolchain, run_compiler
+from uopc_core.settings import current
+
+__all__ = ["CacheStats", "compile_many", "compile_object", "compile_one", "load_object", "object_path", "stats", "sweep"]
+
+MAX_FILES = 20_000
+MAX_BYTES = 512 << 20
+MAX_LOADED = 4096  # functions that stay loaded without anyone using them
+_DAY_S = 86_400
+_MAGIC = b"uopc-object-1"
+_TRAILER_BYTES = len(_MAGIC) + 32
+_SHOWN_LINES = 4  # of the source, before and after the first error
+_LOG_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """What became of the kernels that this process asked for."""
+
+    compiled: int = 0
+    disk_hits: int = 0
+    memory_hits: int = 0
+
+
+_Key = tuple[Toolchain, str, str]  # the source and the symbol
+
+
+class _Entry:
+    """The place of one function; whoever holds the lock may fill it."""
+
+    __slots__ = ("function", "lock")
+
+    def __init__(self) -> None:
+        self.function: Function | None = None
+        self.lock = threading.Lock()
+
+
+_lock = threading.RLock()  # reentrant, since a collection inside may run anything
+_entries: OrderedDict[_Key, _Entry] = OrderedDict()
+_stats = CacheStats()
+_serial = itertools.count()
+
+
+def stats() -> CacheStats:
+    """Counts since the process began."""
+    return _stats
+
+
+def compile_one(source: str, symbol: str) -> Function:
+    """The function `symbol` of the C text `source`.
+
+    Raises:
+        CompileError: there is no compiler, or it refused the source.
+    """
+    return compile_many([(source, symbol)])[0]
+
+
+def compile_many(sources: Sequence[tuple[str, str]]) -> list[Function]:
+    """The functions of pairs (C text, symbol). What has to be compiled is compiled side by side, one compiler a CPU.
+
+    Raises:
+        CompileError: there is no compiler, or it refused a source.
+    """
+    toolchain = find_toolchain()
+    folder = cache_folder()
+    if toolchain is None or folder is None:
+        raise CompileError("there is no C compiler: install one, or name it with CC")
+    keys = [(toolchain, source, symbol) for source, symbol in sources]
+    entries = [_entry(key) for key in keys]
+    missing = [pair for pair in zip(keys, entries, strict=True) if not _fill(*pair, folder, compiling=False)]
+    _fill_side_by_side(missing, folder)
+    return [entry.function for entry in entries if entry.function is not None]
+
+
+def object_path(toolchain: Toolchain, source: str, folder: str) -> str:
+    """Where the object of `source` lies once it is compiled."""
+    return os.path.join(folder, f"{toolchain.key(source)}.so")
+
+
+def load_object(path: str) -> Library | None:
+    """The object at `path` if it is there, ours and whole."""
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            content = file.read()
+        code, trailer = content[:-_TRAILER_BYTES], content[-_TRAILER_BYTES:]
+        if status.st_uid != os.geteuid() or trailer != _trailer(code):
+            return None
+        if status.st_mtime < time() - _DAY_S:
+            os.utime(path)  # the day of the last use, for `sweep`
+        return Library(path)
+    except OSError:
+        return None
+
+
+def compile_object(toolchain: Toolchain, source: str, path: str) -> Library:
+    """Compile under a temporary name, seal with a checksum, rename to `path` and load.
+
+    Raises:
+        CompileError: the compiler refused the source, or its output cannot be stored.
+    """
+    folder = os.path.dirname(path)
+    target = os.path.join(folder, f".{os.getpid()}-{next(_serial)}.tmp")
+    command = (*toolchain.command, *toolchain.flags, *INPUT, "-o", target, *toolchain.libs)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)  # it may have been deleted under our feet
+        outcome = run_compiler(command, source, folder)
+        if outcome.returncode != 0:
+            raise _refusal(command, source, outcome.stderr.decode(errors="replace"), path)
+        with open(target, "r+b") as file:
+            file.write(_trailer(file.read()))
+        os.replace(target, path)
+        if path.endswith("00.so"):  # one key of 256
+            sweep(folder)
+        return Library(path)
+    except OSError as error:
+        raise CompileError(f"a compiled kernel cannot be stored or loaded: {error}") from error
+    finally:
+        _delete(target)
+
+
+def sweep(folder: str) -> None:
+    """Delete the objects unused for longest until the folder keeps its bounds, and what killed processes left behind."""
+    files: list[tuple[float, int, str]] = []
+    for entry in os.scandir(folder):
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        if entry.name.endswith(".so"):
+            files.append((status.st_mtime, status.st_size, entry.path))
+        elif status.st_mtime < time() - _DAY_S and not entry.name.endswith(".json"):
+            _delete(entry.path)
+    total_bytes = 0
+    for i, (_, size_bytes, path) in enumerate(sorted(files, reverse=True)):
+        total_bytes += size_bytes
+        if i >= MAX_FILES or total_bytes > MAX_BYTES:
+            _delete(path)
+
+
+def _entry(key: _Key) -> _Entry:
+    with _lock:
+        entry = _entries.setdefault(key, _Entry())
+        _entries.move_to_end(key)
+        if len(_entries) > MAX_LOADED:
+            _entries.popitem(last=False)
+        return entry
+
+
+def _count(what: str) -> None:
+    global _stats
+    with _lock:
+        _stats = replace(_stats, **{what: getattr(_stats, what) + 1})
+
+
+def _fill(key: _Key, entry: _Entry, folder: str, *, compiling: bool) -> bool:
+    """Give the entry its function: from memory, from the folder, or, if allowed, from the compiler."""
+    toolchain, source, symbol = key
+    with entry.lock:
+        if entry.function is not None:
+            _count("memory_hits")
+            return True
+        path = object_path(toolchain, source, folder)
+        library = load_object(path)
+        found = library is not None
+        if library is None:
+            if not compiling:
+                return False
+            library = compile_object(toolchain, source, path)
+        entry.function = library.function(symbol)
+        _count("disk_hits" if found else "compiled")
+        return True
+
+
+def _fill_side_by_side(missing: Sequence[tuple[_Key, _Entry]], folder: str) -> None:
+    """Compile in as many threads as we have CPUs, this one among them; each waits for its compiler."""
+    queue = iter(missing)
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for key, entry in queue:
+                _fill(key, entry, folder, compiling=True)
+        except BaseException as failure:  # raised below, in the caller's thread
+            failures.append(failure)
+
+    helpers = [threading.Thread(target=work) for _ in range(min(len(missing), current().num_threads) - 1)]
+    for helper in helpers:
+        helper.start()
+    work()
+    for helper in helpers:
+        helper.join()
+    if failures:
+        raise failures[0]
+
+
+def _trailer(code: bytes) -> bytes:
+    return _MAGIC + hashlib.sha256(code).digest()
+
+
+def _delete(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return
+
+
+def _refusal(command: tuple[str, ...], source: str, log: str, path: str) -> CompileError:
+    """The error with the lines about the first complaint; source and log are kept beside the object that failed."""
+    saved = os.path.splitext(path)[0]
+    replace_file(f"{saved}.c", source.encode())
+    replace_file(f"{saved}.log", log.encode())
+    found = re.search(r"<stdin>:(\d+):", log)
+    first = int(found.group(1)) - 1 if found is not None else 0
+    numbered = [f"{i + 1:5d} | {line}" for i, line in enumerate(source.splitlines())]
+    shown = numbered[max(0, first - _SHOWN_LINES) : first + _SHOWN_LINES + 1]
+    complaints = log.splitlines()[:_LOG_LINES]
+    return CompileError(
+        "\n".join(("the C compiler refused a kernel", *complaints, "in", *shown))
+        + f"\nsource: {saved}.c\nlog: {saved}.log\ncommand: {' '.join(command)}"
+    )
+
+
+def _after_fork() -> None:
+    """A child has none of its parent's threads, so nobody would ever unlock or fill what they were at."""
+    global _lock
+    _lock = threading.RLock()
+    for key, entry in list(_entries.items()):
+        if entry.function is None:
+            del _entries[key]
+        else:
+            entry.lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

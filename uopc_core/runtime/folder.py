@@ -1,0 +1,90 @@
+"""The folder of the compiled kernels: the user's own, or a private one for this process.
+
+Invariant: nobody but the user can write into the folder that is returned, since what lies there is loaded as code.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import stat
+import tempfile
+import threading
+from pathlib import Path
+
+from uopc_core.settings import current
+
+__all__ = ["cache_folder", "leave_folder", "private_folder", "replace_file"]
+
+_lock = threading.Lock()
+_known: dict[Path | None, str | None] = {}
+_private: list[str] = []
+
+
+def cache_folder() -> str | None:
+    """The folder in force, made if need be; None where not even a temporary one can be made."""
+    wanted = current().cache_dir
+    with _lock:
+        if wanted not in _known:
+            _known[wanted] = _usable(_preferred(wanted)) or private_folder()
+        return _known[wanted]
+
+
+def private_folder() -> str | None:
+    """A temporary folder with mode 0700 that is deleted when the process ends."""
+    if not _private:
+        try:
+            _private.append(tempfile.mkdtemp(prefix="uopc_array-"))
+        except OSError:
+            return None
+        atexit.register(_remove, _private[0], os.getpid())
+    return _private[0]
+
+
+def leave_folder() -> bool:
+    """Turn from the folder in force, where nothing can be executed, to the private one; False if that is the one in force."""
+    before, after = cache_folder(), private_folder()
+    if after is None or before == after:
+        return False
+    with _lock:
+        _known[current().cache_dir] = after
+    return True
+
+
+def replace_file(path: str, content: bytes) -> None:
+    """Write a file so that others see all of it or nothing."""
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".", suffix=".tmp", delete=False) as file:
+        file.write(content)
+    os.replace(file.name, path)
+
+
+def _preferred(wanted: Path | None) -> str:
+    if wanted is not None:
+        return str(wanted.expanduser().absolute())
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.cache"), "uopc_array")
+
+
+def _usable(path: str) -> str | None:
+    """`path` if it is ours, writable, and closed to the writing of others; it is made where it is missing."""
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    foreign = status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return None if foreign or not os.access(path, os.W_OK | os.X_OK) else path
+
+
+def _remove(path: str, pid: int) -> None:
+    if os.getpid() == pid:  # a forked child leaves its parent's folder alone
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _forget_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_lock)

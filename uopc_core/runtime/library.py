@@ -1,0 +1,73 @@
+"""Shared objects in this process: path -> Library -> addresses of its functions.
+
+Invariant: an object stays loaded while a Library or a Function of it lives, and no longer: each takes memory mappings, of which a
+process may have 65 530.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from _cffi_backend import FFI  # the part of cffi that reads C types by itself; `cffi.FFI` would load pycparser, 50 ms
+
+__all__ = ["Function", "Library", "ffi"]
+
+ffi: Any = FFI()
+_FLAGS = os.RTLD_NOW | os.RTLD_LOCAL
+
+
+def _process_function(name: str, result: Any, *arguments: Any) -> Any:
+    function = getattr(ctypes.CDLL(None), name)
+    function.restype, function.argtypes = result, arguments
+    return function
+
+
+_dlopen = _process_function("dlopen", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int)
+_dlsym = _process_function("dlsym", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
+_dlclose = _process_function("dlclose", ctypes.c_int, ctypes.c_void_p)
+_dlerror = _process_function("dlerror", ctypes.c_char_p)
+
+
+class Library:
+    """A loaded shared object; closed with its last reference."""
+
+    __slots__ = ("_handle", "path")
+
+    def __init__(self, path: str) -> None:
+        """Load the object at `path`.
+
+        Raises:
+            OSError: it is not one, or a symbol it needs is missing.
+        """
+        self.path = path
+        self._handle: int | None = None
+        self._handle = _dlopen(os.fsencode(path), _FLAGS)
+        if self._handle is None:
+            raise OSError(os.fsdecode(_dlerror() or b"dlopen failed"))
+
+    def function(self, symbol: str) -> Function:
+        """The function called `symbol`.
+
+        Raises:
+            OSError: the object has none.
+        """
+        address = _dlsym(self._handle, symbol.encode())
+        if address is None:
+            raise OSError(f"{self.path}: no function {symbol}")
+        return Function(address, self)
+
+    def __del__(self, is_finalizing: Any = sys.is_finalizing, close: Any = _dlclose) -> None:
+        if self._handle is not None and not is_finalizing():
+            close(self._handle)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """The address of a compiled function, and the library that must live as long as the address is used."""
+
+    address: int
+    library: Library
