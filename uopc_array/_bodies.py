@@ -1,6 +1,7 @@
-"""What the elementwise functions of the standard compute, as functions of nodes: the operators and the namespace share them.
+"""What the elementwise functions of the standard compute, as functions of nodes, for the operators and the namespace.
 
-Operands have been promoted and broadcast: one dtype, one shape. Where NumPy and the standard disagree the standard is followed.
+Operands have been promoted and broadcast: one dtype, one shape. Where NumPy and the standard disagree, the standard
+is followed.
 """
 
 from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_float, is_integer, is_unsigned
@@ -50,7 +51,7 @@ _INFINITY = float("inf")
 _BITS_OF_FLOAT = {dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}
 
 
-# ------------------------------------------------------------------------------------------------------------ arithmetic
+# ---------------------------------------------------------------------------------------------- arithmetic
 
 
 def add(x: UOp, y: UOp) -> UOp:
@@ -131,7 +132,7 @@ def matmul(x: UOp, y: UOp) -> UOp:
     return composite.matmul(x, y)
 
 
-# ------------------------------------------------------------------------------------------------- rounding, sign, parts
+# ------------------------------------------------------------------------------------------ rounding, sign, parts
 
 
 def _rounded(x: UOp, op: Ops) -> UOp:
@@ -187,7 +188,7 @@ def conj(x: UOp) -> UOp:
     return x.unary(Ops.CONJ) if is_complex(x.dtype) else x
 
 
-# --------------------------------------------------------------------------------------------------------------- tests
+# ---------------------------------------------------------------------------------------------- tests
 
 
 def isnan(x: UOp) -> UOp:
@@ -257,7 +258,7 @@ def not_equal(x: UOp, y: UOp) -> UOp:
     return _compare("not_equal", Ops.CMPNE, x, y)
 
 
-# ------------------------------------------------------------------------------------------------------------- bitwise
+# ---------------------------------------------------------------------------------------------- bitwise
 
 
 def bitwise_invert(x: UOp) -> UOp:

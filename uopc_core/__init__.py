@@ -14,6 +14,7 @@ from uopc_core.dtype import (
     is_unsigned,
     real_dtype,
 )
+from uopc_core.extern.sorting import argsort_last_axis, searchsorted_vector, sort_last_axis
 from uopc_core.ir import (
     EXTERNS,
     TRACED,
@@ -42,6 +43,7 @@ __all__ = [
     "Scalar",
     "TensorType",
     "UOp",
+    "argsort_last_axis",
     "as_dtype",
     "composite",
     "dtypes",
@@ -54,5 +56,7 @@ __all__ = [
     "is_unsigned",
     "real_dtype",
     "register_extern",
+    "searchsorted_vector",
+    "sort_last_axis",
     "toposort",
 ]

@@ -1,6 +1,6 @@
 """Sorting by the host library: sort, argsort and searchsorted, on the last axis, with nan last in ascending order.
 
-The descending order is the ascending one of the reversed axis, reversed, so equal values keep their order when that is asked for.
+The descending order is the ascending one of the reversed axis, reversed, so equal values keep their order on demand.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from uopc_core.dtype import dtypes
 from uopc_core.errors import ShapeError
 from uopc_core.ir import Extern, Ops, TensorType, UOp, composite, register_extern
 
-__all__ = ["argsort_last_axis", "searchsorted", "sort_last_axis", "take_along_last_axis"]
+__all__ = ["argsort_last_axis", "searchsorted_vector", "sort_last_axis", "take_along_last_axis"]
 
 Array = np.ndarray[Any, Any]
 Nodes = tuple[UOp, ...]
@@ -30,7 +30,7 @@ def argsort_last_axis(x: UOp, descending: bool, stable: bool) -> UOp:
     return UOp.new(Ops.EXTERN, (x,), ("argsort", (descending, stable), 0))
 
 
-def searchsorted(x: UOp, values: UOp, side: str) -> UOp:
+def searchsorted_vector(x: UOp, values: UOp, side: str) -> UOp:
     """The int64 places in the sorted vector `x` before which `values` would be put."""
     return UOp.new(Ops.EXTERN, (x, values), ("searchsorted", (side,), 0))
 

@@ -1,0 +1,535 @@
+"""Creation functions of the standard; ranges and constants are nodes without memory that fuse into what uses them."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, Literal
+
+import numpy as np
+
+from uopc_array._arguments import ArrayLike, ShapeLike, check_device, node_of, optional_dtype, shape_of, wrap
+from uopc_array._nodes import as_node, cast_node, default_dtype, is_scalar, node_from_numpy
+from uopc_array._promotion import broadcast as broadcast_shape
+from uopc_array.array import Array
+from uopc_core import DType, Ops, Scalar, UOp, composite, dtypes, is_complex, is_float, is_integer
+from uopc_core.errors import DTypeError, ShapeError
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+
+def asarray(obj: ArrayLike, /, dtype: Any = None, *, device: Any = None, copy: bool | None = None) -> Array:
+    """``obj`` as an array.
+
+    Args:
+        obj: an array, a Python scalar, nested sequences of scalars and arrays (which are stacked, lazily and
+            differentiably), or an object that knows the buffer protocol, ``__array__`` or DLPack.
+        dtype: dtype wanted; None infers it.
+        device: "cpu" or None.
+        copy: True always makes a new array; False never copies memory and raises if it had to; None copies what comes
+            from outside, since later changes there must not be seen, and returns arrays as they are.
+    Returns:
+        ``dtype`` or the inferred one; shape of ``obj``.
+    Raises:
+        ShapeError: sequences of unequal lengths.
+        DTypeError: values that are no numbers, or complex ones to become real.
+        OverflowError: a Python int that the dtype cannot hold.
+        ValueError: ``copy`` is False and a copy would be needed.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.asarray([[1, 2], [3, 4]], dtype=xp.float32)
+        Array([[1., 2.],
+               [3., 4.]], dtype=float32)
+    """
+    check_device("asarray", device)
+    wanted = optional_dtype(dtype)
+    if isinstance(obj, Array) and not copy:
+        if wanted is None or wanted is obj.dtype:
+            return obj
+        if copy is False:
+            raise ValueError(f"asarray: copy=False cannot convert {obj.dtype.name} to {wanted.name}; leave copy out")
+    return wrap(as_node(obj, wanted, copy))
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """An array with the values of an object that knows DLPack.
+
+    Args:
+        x: an object with ``__dlpack__`` and ``__dlpack_device__``.
+        device: "cpu" or None.
+        copy: False shares the memory of ``x`` or raises; True and None copy.
+    Returns:
+        dtype and shape of ``x``.
+    Raises:
+        BufferError: ``x`` cannot be exported.
+        AttributeError: ``x`` does not know DLPack.
+    Example:
+        >>> import numpy as np
+        >>> import uopc_array as xp
+        >>> xp.from_dlpack(np.asarray([1.0, 2.0]))
+        Array([1., 2.], dtype=float64)
+    """
+    check_device("from_dlpack", device)
+    if isinstance(x, Array):
+        return wrap(x._uop)
+    values: np.ndarray[Any, Any] = np.from_dlpack(x)
+    return wrap(node_from_numpy(values, None, copy))
+
+
+# ---------------------------------------------------------------------------------------------- constants
+
+
+def _scalar_of(name: str, value: ArrayLike) -> Scalar:
+    """A Python scalar from one, or from an array without axes."""
+    if is_scalar(value):
+        return value
+    node = node_of(value)
+    if node.shape != ():
+        raise ShapeError(f"{name}: expected a scalar, got an array of shape {node.shape}")
+    return wrap(node).item()
+
+
+def full(shape: ShapeLike, fill_value: ArrayLike, dtype: Any = None, *, device: Any = None) -> Array:
+    """An array filled with one value.
+
+    Args:
+        shape: extents, an int or a sequence of them.
+        fill_value: a Python scalar, or an array that can be broadcast to ``shape``.
+        dtype: dtype wanted; None takes that of ``fill_value``.
+        device: "cpu" or None.
+    Returns:
+        ``dtype``; ``shape``.
+    Raises:
+        ShapeError: a negative extent, or a value that cannot be broadcast.
+        OverflowError: a Python int that the dtype cannot hold.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.full((2, 2), 7)
+        Array([[7, 7],
+               [7, 7]], dtype=int64)
+    """
+    check_device("full", device)
+    return _full("full", shape_of("full", shape), fill_value, optional_dtype(dtype))
+
+
+def _full(name: str, shape: tuple[int, ...], value: ArrayLike, dtype: DType | None) -> Array:
+    if is_scalar(value):
+        wanted = default_dtype(value) if dtype is None else dtype
+        if isinstance(value, complex) and not is_complex(wanted):
+            raise DTypeError(f"{name}: a complex fill value needs a complex dtype, got {wanted.name}")
+        return wrap(UOp.const(value, wanted, shape))
+    node = as_node(value, dtype)
+    if broadcast_shape(name, node.shape, shape) != shape:
+        raise ShapeError(f"{name}: a fill value of shape {node.shape} cannot be broadcast to {shape}")
+    return wrap(composite.broadcast_to(node, shape))
+
+
+def zeros(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
+    """An array of zeros.
+
+    Args:
+        shape: extents, an int or a sequence of them.
+        dtype: dtype wanted; None is float64.
+        device: "cpu" or None.
+    Returns:
+        ``dtype``; ``shape``.
+    Raises:
+        ShapeError: a negative extent.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.zeros(3)
+        Array([0., 0., 0.], dtype=float64)
+    """
+    check_device("zeros", device)
+    return wrap(UOp.const(0, optional_dtype(dtype) or dtypes.float64, shape_of("zeros", shape)))
+
+
+def ones(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
+    """An array of ones.
+
+    Args:
+        shape: extents, an int or a sequence of them.
+        dtype: dtype wanted; None is float64.
+        device: "cpu" or None.
+    Returns:
+        ``dtype``; ``shape``.
+    Raises:
+        ShapeError: a negative extent.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.ones((1, 2))
+        Array([[1., 1.]], dtype=float64)
+    """
+    check_device("ones", device)
+    return wrap(UOp.const(1, optional_dtype(dtype) or dtypes.float64, shape_of("ones", shape)))
+
+
+def empty(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
+    """An array whose values do not matter; they are zeros, as memory is only taken when values are written.
+
+    Args:
+        shape: extents, an int or a sequence of them.
+        dtype: dtype wanted; None is float64.
+        device: "cpu" or None.
+    Returns:
+        ``dtype``; ``shape``.
+    Raises:
+        ShapeError: a negative extent.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.empty((2, 3)).shape
+        (2, 3)
+    """
+    check_device("empty", device)
+    return wrap(UOp.const(0, optional_dtype(dtype) or dtypes.float64, shape_of("empty", shape)))
+
+
+def full_like(x: Array, /, fill_value: ArrayLike, dtype: Any = None, *, device: Any = None) -> Array:
+    """An array of the shape of ``x`` filled with one value.
+
+    Args:
+        x: any dtype, any shape.
+        fill_value: a Python scalar, or an array that can be broadcast to the shape.
+        dtype: dtype wanted; None takes that of ``x``.
+        device: "cpu" or None.
+    Returns:
+        ``dtype``; shape of ``x``.
+    Raises:
+        ShapeError: a value that cannot be broadcast.
+        OverflowError: a Python int that the dtype cannot hold.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.full_like(xp.zeros(2), 5)
+        Array([5., 5.], dtype=float64)
+    """
+    check_device("full_like", device)
+    node = node_of(x)
+    return _full("full_like", node.shape, fill_value, optional_dtype(dtype) or node.dtype)
+
+
+def zeros_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
+    """Zeros of the shape of ``x``.
+
+    Args:
+        x: any dtype, any shape.
+        dtype: dtype wanted; None takes that of ``x``.
+        device: "cpu" or None.
+    Returns:
+        ``dtype``; shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.zeros_like(xp.asarray([1, 2]))
+        Array([0, 0], dtype=int64)
+    """
+    check_device("zeros_like", device)
+    node = node_of(x)
+    return wrap(UOp.const(0, optional_dtype(dtype) or node.dtype, node.shape))
+
+
+def ones_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
+    """Ones of the shape of ``x``.
+
+    Args:
+        x: any dtype, any shape.
+        dtype: dtype wanted; None takes that of ``x``.
+        device: "cpu" or None.
+    Returns:
+        ``dtype``; shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.ones_like(xp.asarray([1, 2]))
+        Array([1, 1], dtype=int64)
+    """
+    check_device("ones_like", device)
+    node = node_of(x)
+    return wrap(UOp.const(1, optional_dtype(dtype) or node.dtype, node.shape))
+
+
+def empty_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
+    """An array of the shape of ``x`` whose values do not matter; see `empty`.
+
+    Args:
+        x: any dtype, any shape.
+        dtype: dtype wanted; None takes that of ``x``.
+        device: "cpu" or None.
+    Returns:
+        ``dtype``; shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.empty_like(xp.asarray([1, 2])).dtype
+        dtype('int64')
+    """
+    return zeros_like(x, dtype=dtype, device=device)
+
+
+# ---------------------------------------------------------------------------------------------- ranges
+
+
+def _real_number(name: str, value: ArrayLike) -> int | float:
+    number = _scalar_of(name, value)
+    if isinstance(number, complex):
+        raise DTypeError(f"{name}: expected real numbers, got {number!r}")
+    return number
+
+
+def arange(
+    start: ArrayLike,
+    /,
+    stop: ArrayLike | None = None,
+    step: ArrayLike = 1,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+) -> Array:
+    """Numbers from ``start`` up to but without ``stop``, ``step`` apart.
+
+    Args:
+        start: first number; the end of the range, from 0, if ``stop`` is None.
+        stop: end of the range, excluded up to rounding.
+        step: distance, not 0; may be negative.
+        dtype: dtype wanted; None is int64 if all three are ints, else float64.
+        device: "cpu" or None.
+    Returns:
+        ``dtype``; shape ``(ceil((stop - start) / step),)``, or ``(0,)`` where that is negative.
+    Raises:
+        ValueError: ``step`` is 0.
+        DTypeError: complex or bool is asked for.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.arange(1, 10, 3)
+        Array([1, 4, 7], dtype=int64)
+    """
+    check_device("arange", device)
+    if stop is None:
+        start, stop = 0, start
+    first, last, gap = [_real_number("arange", value) for value in (start, stop, step)]
+    whole = all(isinstance(value, int) for value in (first, last, gap))
+    wanted = optional_dtype(dtype) or (dtypes.int64 if whole else dtypes.float64)
+    if not (is_integer(wanted) or is_float(wanted)):
+        raise DTypeError(f"arange: expected a real dtype that is not bool, got {wanted.name}")
+    if gap == 0:
+        raise ValueError(f"arange: expected a step other than 0, got start={first}, stop={last}, step={gap}")
+    n = -((first - last) // gap) if whole else math.ceil((last - first) / gap)
+    return wrap(_ramp(max(int(n), 0), first, gap, wanted))
+
+
+def _ramp(n: int, first: int | float, gap: int | float, dtype: DType) -> UOp:
+    """``first + i * gap`` for n numbers; floats are computed in float64 and rounded once."""
+    if is_integer(dtype):
+        return _integer_ramp(n, int(first), int(first + gap) - int(first), dtype)
+    row = composite.iota((n,), 0).cast(dtypes.float64)
+    return (row * float((first + gap) - first) + float(first)).cast(dtype)
+
+
+def _integer_ramp(n: int, first: int, gap: int, dtype: DType) -> UOp:
+    """Arithmetic modulo 2**64 gives every number that `dtype` holds, whatever the gap."""
+    limits = np.iinfo(dtype)
+    for value in (first, first + (n - 1) * gap) if n else ():
+        if not limits.min <= value <= limits.max:
+            raise OverflowError(f"arange: Python integer {value} out of bounds for {dtype.name}")
+    wide, low = (dtypes.uint64, 0) if dtype is dtypes.uint64 else (dtypes.int64, -(2**63))
+    row = composite.iota((n,), 0, wide)
+    if gap != 1:
+        row = row * ((gap - low) % 2**64 + low)
+    if first != 0:
+        row = row + ((first - low) % 2**64 + low)
+    return row.cast(dtype)
+
+
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    /,
+    num: int = 50,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    endpoint: bool = True,
+) -> Array:
+    """``num`` numbers from ``start`` to ``stop``, equally far apart.
+
+    Args:
+        start: first number, a Python scalar or an array without axes.
+        stop: last number; left out of the result unless ``endpoint``.
+        num: how many.
+        dtype: dtype wanted; None is complex128 if either end is complex, else float64.
+        device: "cpu" or None.
+        endpoint: whether ``stop`` is one of the numbers; the last one is then exact.
+    Returns:
+        ``dtype``; shape ``(num,)``. Differentiable in ``start`` and ``stop`` where they are arrays.
+    Raises:
+        ValueError: ``num`` is negative.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.linspace(0.0, 1.0, 5)
+        Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float64)
+    """
+    check_device("linspace", device)
+    n = operator.index(num)
+    if n < 0:
+        raise ValueError(f"linspace: expected a number of samples of 0 or more, got num={n}")
+    first, last = as_node(start), as_node(stop)
+    if first.shape != () or last.shape != ():
+        raise ShapeError(f"linspace: expected scalar ends, got shapes {first.shape} and {last.shape}")
+    wanted = optional_dtype(dtype)
+    complex_ends = is_complex(first.dtype) or is_complex(last.dtype)
+    working = dtypes.complex128 if complex_ends or (wanted and is_complex(wanted)) else dtypes.float64
+    out = _spaced(first.cast(working), last.cast(working), n, endpoint)
+    if wanted and is_integer(wanted):
+        out = out.unary(Ops.FLOOR)
+    return wrap(cast_node(out, wanted or working))
+
+
+# Python numbers and what is computed from them alone
+_NUMBERS = frozenset({Ops.CONST, Ops.SUB, Ops.DIV, Ops.CAST})
+
+
+def _spaced(first: UOp, last: UOp, n: int, endpoint: bool) -> UOp:
+    """NumPy's order of operations: ``i * ((last - first) / parts) + first``, and `last` itself at the end."""
+    parts = n - 1 if endpoint else n
+    place = composite.iota((n,), 0)
+    ramp, distance = place.cast(first.dtype), last - first
+    gap = distance / parts if parts > 0 else distance
+    if _is_zero(gap) and not _is_zero(distance):  # the gap is below the least number, its multiples are not
+        ramp = ramp / parts * composite.broadcast_to(distance, (n,))
+    else:
+        ramp = ramp * composite.broadcast_to(gap, (n,))
+    out = ramp + composite.broadcast_to(first, (n,))
+    if endpoint and n > 1:
+        out = place.eq(n - 1).where(composite.broadcast_to(last, (n,)), out)
+    return out
+
+
+def _is_zero(node: UOp) -> bool:
+    """Whether a node is made of Python numbers only and is 0."""
+    return all(source.op in _NUMBERS for source in node.toposort()) and wrap(node).item() == 0
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:
+    """Ones on a diagonal and zeros elsewhere.
+
+    Args:
+        n_rows: number of rows.
+        n_cols: number of columns; None is as many as rows.
+        k: which diagonal: 0 the main one, positive above it, negative below.
+        dtype: dtype wanted; None is float64.
+        device: "cpu" or None.
+    Returns:
+        ``dtype``; shape ``(n_rows, n_cols)``.
+    Raises:
+        ShapeError: a negative extent.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.eye(2, 3, k=1)
+        Array([[0., 1., 0.],
+               [0., 0., 1.]], dtype=float64)
+    """
+    check_device("eye", device)
+    shape = shape_of("eye", (n_rows, n_rows if n_cols is None else n_cols))
+    on_diagonal = composite.iota(shape, 1).eq(composite.iota(shape, 0) + operator.index(k))
+    return wrap(on_diagonal.cast(optional_dtype(dtype) or dtypes.float64))
+
+
+# ---------------------------------------------------------------------------------------------- from other arrays
+
+
+def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
+    """Coordinates of the points of a grid.
+
+    Args:
+        arrays: coordinates along each axis, without axes or with one.
+        indexing: "ij" gives axis i to array i; "xy" swaps the first two.
+    Returns:
+        one array for each, in its dtype; their shape is that of the grid.
+    Raises:
+        ShapeError: an array of two axes or more.
+        ValueError: another ``indexing``.
+    Example:
+        >>> import uopc_array as xp
+        >>> x, y = xp.meshgrid(xp.asarray([1, 2]), xp.asarray([3, 4, 5]))
+        >>> y
+        Array([[3, 3],
+               [4, 4],
+               [5, 5]], dtype=int64)
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f'meshgrid: expected indexing "xy" or "ij", got {indexing!r}')
+    nodes = [node_of(x) for x in arrays]
+    if any(node.ndim > 1 for node in nodes):
+        raise ShapeError(f"meshgrid: expected arrays of one axis, got shapes {', '.join(str(n.shape) for n in nodes)}")
+    places = list(range(len(nodes)))
+    if indexing == "xy" and len(nodes) > 1:
+        places[:2] = [1, 0]
+    shape = [1] * len(nodes)
+    for place, node in zip(places, nodes, strict=True):
+        shape[place] = node.size
+    return tuple(
+        [
+            wrap(node.reshape([node.size if axis == place else 1 for axis in range(len(nodes))]).expand(shape))
+            for place, node in zip(places, nodes, strict=True)
+        ]
+    )
+
+
+def _triangle(name: str, x: Array, k: int, upper: bool) -> Array:
+    node = node_of(x)
+    if node.ndim < 2:
+        raise ShapeError(f"{name}: expected two axes or more, got shape {node.shape}")
+    row, column = composite.iota(node.shape, node.ndim - 2), composite.iota(node.shape, node.ndim - 1)
+    kept = column >= row + operator.index(k) if upper else column <= row + operator.index(k)
+    return wrap(kept.where(node, composite.zeros_like(node)))
+
+
+def tril(x: Array, /, k: int = 0) -> Array:
+    """The lower triangle of the matrices in the last two axes, zeros above it.
+
+    Args:
+        x: any dtype; shape ``(..., M, N)``.
+        k: the diagonal above which all is zero: 0 the main one, positive above it, negative below.
+    Returns:
+        dtype and shape of ``x``.
+    Raises:
+        ShapeError: fewer than two axes.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.tril(xp.ones((2, 2)))
+        Array([[1., 0.],
+               [1., 1.]], dtype=float64)
+    """
+    return _triangle("tril", x, k, upper=False)
+
+
+def triu(x: Array, /, k: int = 0) -> Array:
+    """The upper triangle of the matrices in the last two axes, zeros below it.
+
+    Args:
+        x: any dtype; shape ``(..., M, N)``.
+        k: the diagonal below which all is zero: 0 the main one, positive above it, negative below.
+    Returns:
+        dtype and shape of ``x``.
+    Raises:
+        ShapeError: fewer than two axes.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.triu(xp.ones((2, 2)))
+        Array([[1., 1.],
+               [0., 1.]], dtype=float64)
+    """
+    return _triangle("triu", x, k, upper=True)

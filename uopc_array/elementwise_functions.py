@@ -1,0 +1,635 @@
+"""Elementwise functions of the standard: lazy, differentiable, with the standard's special cases.
+
+The functions of one argument and those of two are made from a line each: a name, what it takes, its body, its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from uopc_array import _bodies
+from uopc_array._arguments import as_bits, as_floating, as_real, as_real_floating, node_of, wrap
+from uopc_array._promotion import promote, promote_comparison
+from uopc_array.array import Array
+from uopc_core import Ops, Scalar, UOp, dtypes, is_bool, is_integer
+
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "ceil",
+    "clip",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "divide",
+    "equal",
+    "exp",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "real",
+    "reciprocal",
+    "remainder",
+    "round",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "trunc",
+]
+
+Unary = Callable[[Array], Array]
+Binary = Callable[[Array | Scalar, Array | Scalar], Array]
+Prepare = Callable[..., tuple[UOp, ...]]
+
+
+def _named(function: Any, name: str, text: str, call: str, result: str) -> Any:
+    """`function` under its name, with its docstring."""
+    function.__name__ = function.__qualname__ = name
+    example = f">>> import uopc_array as xp\n        >>> xp.{name}({call})\n        {result}"
+    function.__doc__ = f"{text}\n    Example:\n        {example}\n    "
+    return function
+
+
+# ---------------------------------------------------------------------------------------------- one argument
+
+
+def _any(name: str, *nodes: UOp) -> tuple[UOp, ...]:
+    return nodes
+
+
+# what a function takes: how its argument is converted, and the words for it
+_ANY: tuple[Prepare, str] = (_any, "any dtype")
+_FLOATING: tuple[Prepare, str] = (as_floating, "real or complex floating; integers and bool are converted to float64")
+_REAL: tuple[Prepare, str] = (as_real, "a real dtype or bool")
+_REAL_FLOATING: tuple[Prepare, str] = (as_real_floating, "real floating; integers and bool are converted to float64")
+_BITS: tuple[Prepare, str] = (as_bits, "an integer dtype or bool")
+
+_UNARY_TEXT = """{summary}
+
+    Args:
+        x: {takes}; any shape.
+    Returns:
+        {returns}; shape of ``x``.
+    Raises:
+        DTypeError: ``x`` has another dtype."""
+
+
+def _unary(
+    name: str,
+    takes: tuple[Prepare, str],
+    body: Ops | Callable[[UOp], UOp],
+    summary: str,
+    call: str,
+    result: str,
+    returns: str = "dtype of ``x`` as converted",
+) -> Unary:
+    prepare, words = takes
+    rule: Callable[[UOp], UOp] = body if not isinstance(body, Ops) else lambda node: UOp.new(body, (node,))
+
+    def function(x: Array, /) -> Array:
+        return wrap(rule(prepare(name, node_of(x))[0]))
+
+    return _named(function, name, _UNARY_TEXT.format(summary=summary, takes=words, returns=returns), call, result)
+
+
+def _not_zero(node: UOp) -> UOp:
+    return node.cast(dtypes.bool)
+
+
+_HALF = "xp.asarray([0.0, 0.5])"
+_TWO = "xp.asarray([1.0, 2.0])"
+_MIXED = "xp.asarray([-1.5, 0.0, 2.5])"
+_COMPLEX = "xp.asarray([3.0 + 4.0j, -2.0j])"
+_SPECIAL = "xp.asarray([1.0, float('inf'), float('nan')])"
+_BOOL_RESULT = "bool"
+
+acos = _unary(
+    "acos",
+    _FLOATING,
+    Ops.ACOS,
+    "Inverse cosine in radians, principal value in [0, pi].",
+    _HALF,
+    "Array([1.57079633, 1.04719755], dtype=float64)",
+)
+acosh = _unary(
+    "acosh",
+    _FLOATING,
+    Ops.ACOSH,
+    "Inverse hyperbolic cosine, principal value.",
+    _TWO,
+    "Array([0.       , 1.3169579], dtype=float64)",
+)
+asin = _unary(
+    "asin",
+    _FLOATING,
+    Ops.ASIN,
+    "Inverse sine in radians, principal value in [-pi/2, pi/2].",
+    _HALF,
+    "Array([0.        , 0.52359878], dtype=float64)",
+)
+asinh = _unary(
+    "asinh", _FLOATING, Ops.ASINH, "Inverse hyperbolic sine.", _TWO, "Array([0.88137359, 1.44363548], dtype=float64)"
+)
+atan = _unary(
+    "atan",
+    _FLOATING,
+    Ops.ATAN,
+    "Inverse tangent in radians, in [-pi/2, pi/2].",
+    _TWO,
+    "Array([0.78539816, 1.10714872], dtype=float64)",
+)
+atanh = _unary(
+    "atanh",
+    _FLOATING,
+    Ops.ATANH,
+    "Inverse hyperbolic tangent.",
+    _HALF,
+    "Array([0.        , 0.54930614], dtype=float64)",
+)
+cos = _unary(
+    "cos", _FLOATING, Ops.COS, "Cosine of an angle in radians.", _HALF, "Array([1.        , 0.87758256], dtype=float64)"
+)
+cosh = _unary(
+    "cosh", _FLOATING, Ops.COSH, "Hyperbolic cosine.", _HALF, "Array([1.        , 1.12762597], dtype=float64)"
+)
+exp = _unary(
+    "exp",
+    _FLOATING,
+    Ops.EXP,
+    "Exponential function, e to the power x.",
+    _HALF,
+    "Array([1.        , 1.64872127], dtype=float64)",
+)
+expm1 = _unary(
+    "expm1",
+    _FLOATING,
+    Ops.EXPM1,
+    "``exp(x) - 1`` without the cancellation near 0.",
+    _HALF,
+    "Array([0.        , 0.64872127], dtype=float64)",
+)
+log = _unary("log", _FLOATING, Ops.LOG, "Natural logarithm.", _TWO, "Array([0.        , 0.69314718], dtype=float64)")
+log10 = _unary("log10", _FLOATING, Ops.LOG10, "Logarithm to base 10.", _TWO, "Array([0.     , 0.30103], dtype=float64)")
+log1p = _unary(
+    "log1p",
+    _FLOATING,
+    Ops.LOG1P,
+    "``log(1 + x)`` without the loss of digits near 0.",
+    _HALF,
+    "Array([0.        , 0.40546511], dtype=float64)",
+)
+log2 = _unary("log2", _FLOATING, Ops.LOG2, "Logarithm to base 2.", _TWO, "Array([0., 1.], dtype=float64)")
+reciprocal = _unary("reciprocal", _FLOATING, _bodies.reciprocal, "``1 / x``.", _TWO, "Array([1. , 0.5], dtype=float64)")
+sin = _unary(
+    "sin", _FLOATING, Ops.SIN, "Sine of an angle in radians.", _HALF, "Array([0.        , 0.47942554], dtype=float64)"
+)
+sinh = _unary("sinh", _FLOATING, Ops.SINH, "Hyperbolic sine.", _HALF, "Array([0.        , 0.52109531], dtype=float64)")
+sqrt = _unary(
+    "sqrt",
+    _FLOATING,
+    Ops.SQRT,
+    "Square root, correctly rounded for real numbers.",
+    _TWO,
+    "Array([1.        , 1.41421356], dtype=float64)",
+)
+tan = _unary(
+    "tan",
+    _FLOATING,
+    Ops.TAN,
+    "Tangent of an angle in radians.",
+    _HALF,
+    "Array([0.        , 0.54630249], dtype=float64)",
+)
+tanh = _unary(
+    "tanh", _FLOATING, Ops.TANH, "Hyperbolic tangent.", _HALF, "Array([0.        , 0.46211716], dtype=float64)"
+)
+
+ceil = _unary(
+    "ceil",
+    _REAL,
+    _bodies.ceil,
+    "Least integer that is not less; integers as they are.",
+    _MIXED,
+    "Array([-1.,  0.,  3.], dtype=float64)",
+)
+floor = _unary(
+    "floor",
+    _REAL,
+    _bodies.floor,
+    "Greatest integer that is not greater; integers as they are.",
+    _MIXED,
+    "Array([-2.,  0.,  2.], dtype=float64)",
+)
+trunc = _unary(
+    "trunc",
+    _REAL,
+    _bodies.trunc,
+    "Nearest integer towards 0; integers as they are.",
+    _MIXED,
+    "Array([-1.,  0.,  2.], dtype=float64)",
+)
+round = _unary(
+    "round",
+    _ANY,
+    _bodies.rint,
+    "Nearest integer, ties to even; complex part by part.",
+    _MIXED,
+    "Array([-2.,  0.,  2.], dtype=float64)",
+)
+abs = _unary(
+    "abs",
+    _ANY,
+    _bodies.absolute,
+    "Absolute value; of a complex number its modulus.",
+    _MIXED,
+    "Array([1.5, 0. , 2.5], dtype=float64)",
+    "real dtype of ``x``",
+)
+sign = _unary(
+    "sign",
+    _ANY,
+    _bodies.sign,
+    "-1, 0 or 1 by the sign; of a complex number ``z / abs(z)``.",
+    _MIXED,
+    "Array([-1.,  0.,  1.], dtype=float64)",
+)
+signbit = _unary(
+    "signbit",
+    _REAL,
+    _bodies.signbit,
+    "Whether the sign bit is set: -0.0 has one.",
+    _MIXED,
+    "Array([ True, False, False], dtype=bool)",
+    _BOOL_RESULT,
+)
+square = _unary("square", _ANY, _bodies.square, "``x * x``.", _MIXED, "Array([2.25, 0.  , 6.25], dtype=float64)")
+negative = _unary(
+    "negative",
+    _ANY,
+    _bodies.negative,
+    "``-x``; unsigned integers wrap.",
+    _MIXED,
+    "Array([ 1.5, -0. , -2.5], dtype=float64)",
+)
+positive = _unary(
+    "positive",
+    _ANY,
+    _bodies.positive,
+    "``+x``, the values as they are.",
+    _MIXED,
+    "Array([-1.5,  0. ,  2.5], dtype=float64)",
+)
+
+conj = _unary(
+    "conj",
+    _ANY,
+    _bodies.conj,
+    "Complex conjugate; real numbers as they are.",
+    _COMPLEX,
+    "Array([ 3.-4.j, -0.+2.j], dtype=complex128)",
+)
+real = _unary(
+    "real", _ANY, _bodies.real, "Real part.", _COMPLEX, "Array([ 3., -0.], dtype=float64)", "real dtype of ``x``"
+)
+imag = _unary(
+    "imag",
+    _ANY,
+    _bodies.imag,
+    "Imaginary part, 0 for real numbers.",
+    _COMPLEX,
+    "Array([ 4., -2.], dtype=float64)",
+    "real dtype of ``x``",
+)
+
+isfinite = _unary(
+    "isfinite",
+    _ANY,
+    _bodies.isfinite,
+    "Whether a number is neither infinite nor nan.",
+    _SPECIAL,
+    "Array([ True, False, False], dtype=bool)",
+    _BOOL_RESULT,
+)
+isinf = _unary(
+    "isinf",
+    _ANY,
+    _bodies.isinf,
+    "Whether a number, or a part of it, is infinite.",
+    _SPECIAL,
+    "Array([False,  True, False], dtype=bool)",
+    _BOOL_RESULT,
+)
+isnan = _unary(
+    "isnan",
+    _ANY,
+    _bodies.isnan,
+    "Whether a number, or a part of it, is nan.",
+    _SPECIAL,
+    "Array([False, False,  True], dtype=bool)",
+    _BOOL_RESULT,
+)
+bitwise_invert = _unary(
+    "bitwise_invert",
+    _BITS,
+    _bodies.bitwise_invert,
+    "Every bit inverted; logical not of bool.",
+    "xp.asarray([0, 5])",
+    "Array([-1, -6], dtype=int64)",
+)
+logical_not = _unary(
+    "logical_not",
+    _ANY,
+    lambda x: ~_not_zero(x),
+    "Whether a value is zero or False.",
+    "xp.asarray([True, False])",
+    "Array([False,  True], dtype=bool)",
+    "bool",
+)
+
+
+# ---------------------------------------------------------------------------------------------- two arguments
+
+_BINARY_TEXT = """{summary}
+
+    Args:
+        x1: {takes}.
+        x2: likewise; a shape that can be broadcast with that of ``x1``. One of the two may be a Python scalar.
+    Returns:
+        {returns}; the common shape.
+    Raises:
+        ShapeError: the shapes cannot be broadcast together.
+        DTypeError: the operands have another dtype."""
+
+
+def _binary(
+    name: str,
+    takes: tuple[Prepare, str],
+    body: Ops | Callable[[UOp, UOp], UOp],
+    summary: str,
+    call: str,
+    result: str,
+    returns: str = "the promoted dtype",
+) -> Binary:
+    prepare, words = takes
+    rule: Callable[[UOp, UOp], UOp] = body if not isinstance(body, Ops) else lambda x, y: UOp.new(body, (x, y))
+
+    def function(x1: Array | Scalar, x2: Array | Scalar, /) -> Array:
+        return wrap(rule(*prepare(name, *promote(name, x1, x2))))
+
+    return _named(function, name, _BINARY_TEXT.format(summary=summary, takes=words, returns=returns), call, result)
+
+
+_PAIR = "xp.asarray([1.0, 2.0]), xp.asarray([4.0, 3.0])"
+_INTEGERS = "xp.asarray([7, -7]), 3"
+_BITS_PAIR = "xp.asarray([6, 5]), xp.asarray([3, 1])"
+_BOOLS = "xp.asarray([True, True, False]), xp.asarray([True, False, False])"
+
+add = _binary("add", _ANY, _bodies.add, "``x1 + x2``; logical or of bool.", _PAIR, "Array([5., 5.], dtype=float64)")
+subtract = _binary("subtract", _ANY, _bodies.subtract, "``x1 - x2``.", _PAIR, "Array([-3., -1.], dtype=float64)")
+multiply = _binary(
+    "multiply", _ANY, _bodies.multiply, "``x1 * x2``; logical and of bool.", _PAIR, "Array([4., 6.], dtype=float64)"
+)
+divide = _binary(
+    "divide",
+    _FLOATING,
+    _bodies.divide,
+    "``x1 / x2``, the true quotient.",
+    _PAIR,
+    "Array([0.25      , 0.66666667], dtype=float64)",
+)
+floor_divide = _binary(
+    "floor_divide",
+    _REAL,
+    _bodies.floor_divide,
+    "``x1 // x2``, the quotient rounded down.",
+    _INTEGERS,
+    "Array([ 2, -3], dtype=int64)",
+)
+remainder = _binary(
+    "remainder",
+    _REAL,
+    _bodies.remainder,
+    "``x1 % x2``, with the sign of ``x2``.",
+    _INTEGERS,
+    "Array([1, 2], dtype=int64)",
+)
+maximum = _binary(
+    "maximum",
+    _REAL,
+    _bodies.maximum,
+    "The larger of the two, nan where either is nan.",
+    _PAIR,
+    "Array([4., 3.], dtype=float64)",
+)
+minimum = _binary(
+    "minimum",
+    _REAL,
+    _bodies.minimum,
+    "The smaller of the two, nan where either is nan.",
+    _PAIR,
+    "Array([1., 2.], dtype=float64)",
+)
+atan2 = _binary(
+    "atan2",
+    _REAL_FLOATING,
+    Ops.ATAN2,
+    "Angle of the point (x2, x1) in radians, in [-pi, pi].",
+    _PAIR,
+    "Array([0.24497866, 0.5880026 ], dtype=float64)",
+)
+copysign = _binary(
+    "copysign",
+    _REAL_FLOATING,
+    Ops.COPYSIGN,
+    "Magnitude of ``x1`` with the sign of ``x2``.",
+    _PAIR,
+    "Array([1., 2.], dtype=float64)",
+)
+hypot = _binary(
+    "hypot",
+    _REAL_FLOATING,
+    Ops.HYPOT,
+    "``sqrt(x1**2 + x2**2)`` without overflow.",
+    _PAIR,
+    "Array([4.12310563, 3.60555128], dtype=float64)",
+)
+logaddexp = _binary(
+    "logaddexp", _REAL_FLOATING, Ops.LOGADDEXP, "``log(exp(x1) + exp(x2))`` without overflow.", _PAIR, "?"
+)
+nextafter = _binary(
+    "nextafter",
+    _REAL_FLOATING,
+    Ops.NEXTAFTER,
+    "The number next to ``x1`` in the direction of ``x2``.",
+    _PAIR,
+    "Array([1., 2.], dtype=float64)",
+)
+bitwise_and = _binary(
+    "bitwise_and", _BITS, Ops.AND, "``x1 & x2``, bit by bit.", _BITS_PAIR, "Array([2, 1], dtype=int64)"
+)
+bitwise_or = _binary("bitwise_or", _BITS, Ops.OR, "``x1 | x2``, bit by bit.", _BITS_PAIR, "Array([7, 5], dtype=int64)")
+bitwise_xor = _binary(
+    "bitwise_xor", _BITS, Ops.XOR, "``x1 ^ x2``, bit by bit.", _BITS_PAIR, "Array([5, 4], dtype=int64)"
+)
+bitwise_left_shift = _binary(
+    "bitwise_left_shift",
+    _BITS,
+    _bodies.left_shift,
+    "``x1 << x2``; 0 where the shift passes the width.",
+    _BITS_PAIR,
+    "Array([48, 10], dtype=int64)",
+)
+bitwise_right_shift = _binary(
+    "bitwise_right_shift",
+    _BITS,
+    _bodies.right_shift,
+    "``x1 >> x2``, keeping the sign.",
+    _BITS_PAIR,
+    "Array([0, 2], dtype=int64)",
+)
+
+
+def _logical(name: str, op: Ops, summary: str, result: str) -> Binary:
+    return _binary(
+        name, _ANY, lambda x, y: UOp.new(op, (_not_zero(x), _not_zero(y))), summary, _BOOLS, result, _BOOL_RESULT
+    )
+
+
+logical_and = _logical(
+    "logical_and", Ops.AND, "Whether both are True (or not zero).", "Array([ True, False, False], dtype=bool)"
+)
+logical_or = _logical(
+    "logical_or", Ops.OR, "Whether either is True (or not zero).", "Array([ True,  True, False], dtype=bool)"
+)
+logical_xor = _logical(
+    "logical_xor", Ops.XOR, "Whether exactly one is True (or not zero).", "Array([False,  True, False], dtype=bool)"
+)
+
+
+# ---------------------------------------------------------------------------------------------- comparisons
+
+
+def _comparison(
+    name: str, takes: tuple[Prepare, str], body: Callable[[UOp, UOp], UOp], summary: str, result: str
+) -> Binary:
+    prepare, words = takes
+
+    def function(x1: Array | Scalar, x2: Array | Scalar, /) -> Array:
+        return wrap(body(*prepare(name, *promote_comparison(name, x1, x2))))
+
+    text = _BINARY_TEXT.format(summary=summary, takes=words, returns=_BOOL_RESULT)
+    return _named(function, name, text, "xp.asarray([1, 2, 3]), 2", result)
+
+
+equal = _comparison("equal", _ANY, _bodies.equal, "``x1 == x2``, by value.", "Array([False,  True, False], dtype=bool)")
+not_equal = _comparison(
+    "not_equal", _ANY, _bodies.not_equal, "``x1 != x2``, by value.", "Array([ True, False,  True], dtype=bool)"
+)
+less = _comparison("less", _REAL, _bodies.less, "``x1 < x2``, by value.", "Array([ True, False, False], dtype=bool)")
+less_equal = _comparison(
+    "less_equal", _REAL, _bodies.less_equal, "``x1 <= x2``, by value.", "Array([ True,  True, False], dtype=bool)"
+)
+greater = _comparison(
+    "greater", _REAL, _bodies.greater, "``x1 > x2``, by value.", "Array([False, False,  True], dtype=bool)"
+)
+greater_equal = _comparison(
+    "greater_equal", _REAL, _bodies.greater_equal, "``x1 >= x2``, by value.", "Array([False,  True,  True], dtype=bool)"
+)
+
+
+# ------------------------------------------------------------------------------------------------- power and clipping
+
+
+def pow(x1: Array | Scalar, x2: Array | Scalar, /) -> Array:
+    """``x1`` to the power ``x2``.
+
+    Args:
+        x1: any dtype; bool counts as int8.
+        x2: likewise; a shape that can be broadcast with that of ``x1``. One of the two may be a Python scalar.
+    Returns:
+        the promoted dtype; the common shape.
+    Raises:
+        ShapeError: the shapes cannot be broadcast together.
+        ValueError: integers to a negative Python int.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.pow(xp.asarray([1, 2, 3]), 2)
+        Array([1, 4, 9], dtype=int64)
+    """
+    base, exponent = promote("pow", x1, x2)
+    if isinstance(x2, int) and x2 < 0 and (is_integer(base.dtype) or is_bool(base.dtype)):
+        raise ValueError(
+            f"pow: integers to the negative power {x2} are not integers; convert x1 to a floating dtype first"
+        )
+    return wrap(_bodies.power(base, exponent))
+
+
+def clip(x: Array, /, min: Array | Scalar | None = None, max: Array | Scalar | None = None) -> Array:
+    """``x`` kept between two bounds: ``minimum(maximum(x, min), max)``.
+
+    Args:
+        x: a real dtype or bool; any shape.
+        min: lower bound, a Python scalar or an array that can be broadcast with the others; None for no bound.
+        max: upper bound, likewise; it wins where it is less than ``min``.
+    Returns:
+        the promoted dtype, that of ``x`` beside Python scalars of its kind; the common shape. nan where an operand is.
+    Raises:
+        DTypeError: an operand is complex.
+        ShapeError: the shapes cannot be broadcast together.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.clip(xp.asarray([-1.0, 0.5, 3.0]), 0.0, 1.0)
+        Array([0. , 0.5, 1. ], dtype=float64)
+    """
+    bounds = [bound for bound in (min, max) if bound is not None]
+    out, *limits = as_real("clip", *promote("clip", x, *bounds))
+    if min is not None:
+        out = _bodies.maximum(out, limits.pop(0))
+    return wrap(_bodies.minimum(out, limits[0]) if max is not None else out)

@@ -1,0 +1,184 @@
+"""Searching functions of the standard: lazy where the shape of the result does not depend on values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from uopc_array._arguments import ArrayLike, AxisLike, as_real, node_of, normalize_axes, normalize_axis, wrap
+from uopc_array._nodes import cast_node, node_from_numpy
+from uopc_array._promotion import broadcast, promote, result_dtype
+from uopc_array._realize import buffer_of_node
+from uopc_array.array import Array
+from uopc_core import Ops, UOp, composite, dtypes, is_float, is_integer, searchsorted_vector
+from uopc_core.errors import DTypeError, ShapeError
+
+__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
+
+
+def _arg_extreme(name: str, op: Ops, x: Array, axis: int | None, keepdims: bool) -> Array:
+    """The least place that holds the extreme; a nan is the extreme, as in NumPy."""
+    (given,) = as_real(name, node_of(x))
+    node = given.reshape((given.size,)) if axis is None else given
+    at = 0 if axis is None else normalize_axis(name, axis, node.ndim)
+    n = node.shape[at]
+    if n == 0:
+        raise ShapeError(f"{name}: an empty axis has no extreme, got shape {given.shape} with axis={axis}")
+    extreme = composite.reduce_axes(node, op, (at,), keepdims=True).expand(node.shape)
+    found = node.eq(extreme) | node.ne(node) if is_float(node.dtype) else node.eq(extreme)
+    place = found.where(composite.iota(node.shape, at), n)
+    out = composite.reduce_axes(place, Ops.MIN, (at,), keepdims)
+    return wrap(out.reshape((1,) * given.ndim) if keepdims and axis is None else out)
+
+
+def argmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Place of the first largest element.
+
+    Args:
+        x: a real dtype or bool, not empty; nan counts as largest.
+        axis: axis that is searched; None searches the flattened array.
+        keepdims: keep the reduced axes with extent 1.
+    Returns:
+        int64; shape of ``x`` without ``axis``.
+    Raises:
+        AxisError: ``axis`` is out of range.
+        DTypeError: ``x`` is complex.
+        ShapeError: the axis is empty.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.argmax(xp.asarray([1.0, 5.0, 5.0]))
+        Array(1, dtype=int64)
+    """
+    return _arg_extreme("argmax", Ops.MAX, x, axis, keepdims)
+
+
+def argmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Place of the first smallest element.
+
+    Args:
+        x: a real dtype or bool, not empty; nan counts as smallest.
+        axis: axis that is searched; None searches the flattened array.
+        keepdims: keep the reduced axes with extent 1.
+    Returns:
+        int64; shape of ``x`` without ``axis``.
+    Raises:
+        AxisError: ``axis`` is out of range.
+        DTypeError: ``x`` is complex.
+        ShapeError: the axis is empty.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.argmin(xp.asarray([4.0, 2.0, 2.0]))
+        Array(1, dtype=int64)
+    """
+    return _arg_extreme("argmin", Ops.MIN, x, axis, keepdims)
+
+
+def count_nonzero(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """How many elements are not zero.
+
+    Args:
+        x: any dtype, any shape.
+        axis: axes reduced, negative ones from the end; None reduces all.
+        keepdims: keep reduced axes with extent 1.
+    Returns:
+        int64; shape of ``x`` without ``axis``.
+    Raises:
+        AxisError: an axis is out of range or given twice.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.count_nonzero(xp.asarray([0, 3, 0, 5]))
+        Array(2, dtype=int64)
+    """
+    node = node_of(x)
+    axes = normalize_axes("count_nonzero", axis, node.ndim)
+    ones = node.cast(dtypes.bool).cast(dtypes.int64)
+    return wrap(composite.reduce_axes(ones, Ops.ADD, axes, keepdims))
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """Places of the elements that are not zero, in row-major order. Computes the values of ``x``.
+
+    Args:
+        x: any dtype, one axis or more.
+    Returns:
+        one int64 array of shape ``(K,)`` for each axis, K the number of elements that are not zero.
+    Raises:
+        ShapeError: ``x`` has no axes.
+        TraceError: inside `jit`, where there are no values.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.nonzero(xp.asarray([0, 3, 0, 5]))
+        (Array([1, 3], dtype=int64),)
+    """
+    node = node_of(x)
+    if node.ndim == 0:
+        raise ShapeError("nonzero: expected one axis or more, got an array of shape (); reshape it to (1,) first")
+    places = np.nonzero(buffer_of_node(node).array)
+    return tuple([wrap(node_from_numpy(place.astype(np.int64, copy=False), None, False)) for place in places])
+
+
+def searchsorted(
+    x1: Array, x2: ArrayLike, /, side: Literal["left", "right"] = "left", sorter: Array | None = None
+) -> Array:
+    """Places in a sorted vector before which values would be inserted to keep it sorted.
+
+    Args:
+        x1: a real dtype, one axis, sorted in ascending order, nan last.
+        x2: values, an array or a Python scalar.
+        side: "left" gives the first such place, "right" the last.
+        sorter: integers that sort ``x1``, as from `argsort`.
+    Returns:
+        int64; shape of ``x2``.
+    Raises:
+        ShapeError: ``x1`` or ``sorter`` is no vector of the same length.
+        DTypeError: complex values, or a ``sorter`` of no integer dtype.
+        ValueError: another ``side``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.searchsorted(xp.asarray([1, 3, 5]), xp.asarray([0, 3, 9]))
+        Array([0, 1, 3], dtype=int64)
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f'searchsorted: expected side "left" or "right", got {side!r}')
+    dtype = result_dtype(x1, x2)
+    node, values = (cast_node(node_of(x), dtype) for x in (x1, x2))
+    as_real("searchsorted", node)
+    if node.ndim != 1:
+        raise ShapeError(f"searchsorted: expected x1 to have one axis, got shape {node.shape}")
+    if sorter is not None:
+        node = node.index(_sorter(sorter, node))
+    return wrap(searchsorted_vector(node, values, side))
+
+
+def _sorter(sorter: Array, node: UOp) -> UOp:
+    places = node_of(sorter)
+    if not is_integer(places.dtype):
+        raise DTypeError(f"searchsorted: expected a sorter of an integer dtype, got {places.dtype.name}")
+    if places.shape != node.shape:
+        raise ShapeError(f"searchsorted: sorter must have the shape of x1, got {places.shape} and {node.shape}")
+    return places
+
+
+def where(condition: Array, x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """``x1`` where the condition holds, else ``x2``.
+
+    Args:
+        condition: bool, or any dtype of which what is not zero holds.
+        x1: values, an array or a Python scalar; the three shapes can be broadcast together.
+        x2: likewise.
+    Returns:
+        the promoted dtype of ``x1`` and ``x2``; the common shape. The branch not taken never reaches the derivative.
+    Raises:
+        ShapeError: the shapes cannot be broadcast together.
+    Example:
+        >>> import uopc_array as xp
+        >>> x = xp.asarray([-1.0, 2.0])
+        >>> xp.where(x > 0, x, 0.0)
+        Array([0., 2.], dtype=float64)
+    """
+    chosen = node_of(condition).cast(dtypes.bool)
+    x, y = promote("where", x1, x2)
+    shape = broadcast("where", chosen.shape, x.shape)
+    chosen, x, y = (composite.broadcast_to(node, shape) for node in (chosen, x, y))
+    return wrap(chosen.where(x, y))
