@@ -1,0 +1,364 @@
+"""The `fft` extension of the standard: pocketfft through NumPy, lazy and differentiable.
+
+Every transform is composed of one along the last axis; other axes are moved there, other lengths cut or padded with zeros first. `norm` says where the
+factor 1/n goes: "backward" to the inverse transform, "forward" to the forward one, "ortho" half to each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from uopc_array._arguments import AxisLike, check_device, node_of, normalize_axes, normalize_axis, optional_dtype, wrap
+from uopc_array.array import Array
+from uopc_core import DType, Ops, UOp, composite, dtypes, is_complex, is_float
+from uopc_core.errors import DTypeError, ShapeError
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+Norm = Literal["backward", "ortho", "forward"]
+_OPPOSITE: dict[str, str] = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+_OneAxis = Callable[[UOp], UOp]
+
+
+def _check_norm(name: str, norm: str) -> None:
+    if norm not in _OPPOSITE:
+        raise ValueError(f'{name}: expected norm "backward", "ortho" or "forward", got {norm!r}')
+
+
+def _complex_node(x: Array) -> UOp:
+    node = node_of(x)
+    if is_complex(node.dtype):
+        return node
+    return node.cast(dtypes.complex64 if node.dtype is dtypes.float32 else dtypes.complex128)
+
+
+def _real_node(name: str, x: Array) -> UOp:
+    node = node_of(x)
+    if is_complex(node.dtype):
+        raise DTypeError(
+            f"{name}: expected a real dtype, got {node.dtype.name}; take real(x) first, or use the complex transform"
+        )
+    return node if is_float(node.dtype) else node.cast(dtypes.float64)
+
+
+def _with_length(name: str, node: UOp, n: int) -> UOp:
+    """`node` cut or padded with zeros to `n` elements along its last axis."""
+    if n < 1:
+        raise ShapeError(f"{name}: expected one element or more along the axis, got n={n}")
+    have = node.shape[-1]
+    others = node.ndim - 1
+    if have > n:
+        return node.shrink([*[(0, k) for k in node.shape[:-1]], (0, n)])
+    return node.pad([*[(0, 0)] * others, (0, n - have)])
+
+
+def _along(name: str, node: UOp, axis: int, transform: _OneAxis) -> UOp:
+    """`transform`, of the last axis, applied to `axis`."""
+    where = normalize_axis(name, axis, node.ndim)
+    order = [*[a for a in range(node.ndim) if a != where], where]
+    out = transform(node.permute(order))
+    return out.permute([order.index(a) for a in range(node.ndim)])
+
+
+def _extern(kind: str, node: UOp, *params: Any) -> UOp:
+    return UOp.new(Ops.EXTERN, (node,), (kind, params, 0))
+
+
+def _one(name: str, kind: str, node: UOp, n: int | None, axis: int, norm: str) -> UOp:
+    """The transform `kind` along one axis; `n` counts the elements that go in."""
+    _check_norm(name, norm)
+
+    def transform(moved: UOp) -> UOp:
+        length = moved.shape[-1] if n is None else n
+        return _extern(kind, _with_length(name, moved, length), norm)
+
+    return _along(name, node, axis, transform)
+
+
+def _one_irfft(name: str, node: UOp, n: int | None, axis: int, norm: str) -> UOp:
+    _check_norm(name, norm)
+
+    def transform(moved: UOp) -> UOp:
+        length = 2 * (moved.shape[-1] - 1) if n is None else n
+        if length < 1:
+            raise ShapeError(f"{name}: expected one element or more in the result, got n={length}")
+        return _extern("irfft", _with_length(name, moved, length // 2 + 1), norm, length)
+
+    return _along(name, node, axis, transform)
+
+
+def _axes_and_lengths(
+    name: str, shape: tuple[int, ...], s: Sequence[int] | None, axes: AxisLike
+) -> list[tuple[int, int | None]]:
+    if axes is None:
+        count = len(shape) if s is None else len(s)
+        chosen = tuple(range(len(shape) - count, len(shape)))
+    else:
+        chosen = normalize_axes(name, axes, len(shape))
+    if s is not None and len(s) != len(chosen):
+        raise ShapeError(f"{name}: expected one length per axis, got s={tuple(s)} for axes {chosen}")
+    return list(zip(chosen, [None] * len(chosen) if s is None else s, strict=True))
+
+
+def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Discrete Fourier transform along an axis.
+
+    Args:
+        x: floating; real input is taken for complex.
+        n: length along ``axis``, to which ``x`` is cut or padded with zeros; None is as it is.
+        axis: axis of the transform.
+        norm: "backward" scales by 1, "ortho" by 1/sqrt(n), "forward" by 1/n.
+    Returns:
+        complex; shape of ``x`` with ``n`` along ``axis``.
+    Raises:
+        AxisError: ``axis`` is out of range.
+        ValueError: unknown ``norm``, or no elements along the axis.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fft.fft(xp.asarray([1.0, 0.0, 0.0, 0.0]))
+        Array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
+    """
+    return wrap(_one("fft", "fft", _complex_node(x), n, axis, norm))
+
+
+def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Inverse of `fft` along an axis; arguments as there, with "backward" scaling by 1/n and "forward" by 1."""
+    return wrap(_one("ifft", "ifft", _complex_node(x), n, axis, norm))
+
+
+def fftn(
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> Array:
+    """Discrete Fourier transform along several axes.
+
+    Args:
+        x: floating; real input is taken for complex.
+        s: lengths along ``axes``; None is as they are.
+        axes: axes of the transform; None is all, or the last ``len(s)``.
+        norm: see `fft`.
+    Returns:
+        complex; shape of ``x`` with ``s`` along ``axes``.
+    Raises:
+        AxisError: an axis is out of range or given twice.
+        ValueError: ``s`` and ``axes`` differ in length, unknown ``norm``, or no elements along an axis.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fft.fftn(xp.asarray([[1.0, 0.0], [0.0, 0.0]]))
+        Array([[1.+0.j, 1.+0.j],
+               [1.+0.j, 1.+0.j]], dtype=complex128)
+    """
+    return wrap(_several("fftn", "fft", _complex_node(x), s, axes, norm))
+
+
+def ifftn(
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> Array:
+    """Inverse of `fftn`; arguments as there."""
+    return wrap(_several("ifftn", "ifft", _complex_node(x), s, axes, norm))
+
+
+def _several(name: str, kind: str, node: UOp, s: Sequence[int] | None, axes: AxisLike, norm: str) -> UOp:
+    for axis, n in reversed(_axes_and_lengths(name, node.shape, s, axes)):
+        node = _one(name, kind, node, n, axis, norm)
+    return node
+
+
+def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Fourier transform of real data along an axis: the non-negative frequencies.
+
+    Args:
+        x: real floating.
+        n: length along ``axis``, to which ``x`` is cut or padded with zeros; None is as it is.
+        axis: axis of the transform.
+        norm: see `fft`.
+    Returns:
+        complex; shape of ``x`` with ``n // 2 + 1`` along ``axis``.
+    Raises:
+        DTypeError: ``x`` is complex.
+        AxisError: ``axis`` is out of range.
+        ValueError: unknown ``norm``, or no elements along the axis.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fft.rfft(xp.asarray([1.0, 0.0, 0.0, 0.0]))
+        Array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
+    """
+    return wrap(_one("rfft", "rfft", _real_node("rfft", x), n, axis, norm))
+
+
+def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Inverse of `rfft`.
+
+    Args:
+        x: complex (real is taken for complex): the non-negative frequencies.
+        n: length of the result along ``axis``; None is ``2 * (m - 1)`` for m frequencies.
+        axis: axis of the transform.
+        norm: see `ifft`.
+    Returns:
+        real; shape of ``x`` with ``n`` along ``axis``.
+    Raises:
+        AxisError: ``axis`` is out of range.
+        ValueError: unknown ``norm``, or no elements along the axis.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fft.irfft(xp.fft.rfft(xp.asarray([1.0, 2.0, 3.0, 4.0])))
+        Array([1., 2., 3., 4.], dtype=float64)
+    """
+    return wrap(_one_irfft("irfft", _complex_node(x), n, axis, norm))
+
+
+def rfftn(
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> Array:
+    """Fourier transform of real data along several axes: `rfft` along the last of them, then `fft` along the others.
+
+    Args:
+        x: real floating.
+        s, axes, norm: see `fftn`.
+    Returns:
+        complex; shape of ``x`` with ``s`` along ``axes``, but ``s[-1] // 2 + 1`` along the last.
+    Raises:
+        DTypeError, AxisError, ValueError: see `rfft` and `fftn`.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fft.rfftn(xp.asarray([[1.0, 0.0], [0.0, 0.0]])).shape
+        (2, 2)
+    """
+    node = _real_node("rfftn", x)
+    *others, (axis, n) = _axes_and_lengths("rfftn", node.shape, s, axes)
+    node = _one("rfftn", "rfft", node, n, axis, norm)
+    for other, length in reversed(others):
+        node = _one("rfftn", "fft", node, length, other, norm)
+    return wrap(node)
+
+
+def irfftn(
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+) -> Array:
+    """Inverse of `rfftn`; ``s`` gives the lengths of the result."""
+    node = _complex_node(x)
+    *others, (axis, n) = _axes_and_lengths("irfftn", node.shape, s, axes)
+    for other, length in others:
+        node = _one("irfftn", "ifft", node, length, other, norm)
+    return wrap(_one_irfft("irfftn", node, n, axis, norm))
+
+
+def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Transform of a signal that is Hermitian in time and so has a real spectrum.
+
+    Args:
+        x: complex: the non-negative times.
+        n: length of the result along ``axis``; None is ``2 * (m - 1)`` for m times.
+        axis, norm: see `fft`.
+    Returns:
+        real; shape of ``x`` with ``n`` along ``axis``.
+    Raises:
+        AxisError, ValueError: see `irfft`.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fft.hfft(xp.asarray([1.0 + 0j, 0j, 0j]))
+        Array([1., 1., 1., 1.], dtype=float64)
+    """
+    _check_norm("hfft", norm)
+    return wrap(_one_irfft("hfft", _complex_node(x).unary(Ops.CONJ), n, axis, _OPPOSITE[norm]))
+
+
+def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Inverse of `hfft`: the non-negative times of a signal with the real spectrum ``x``."""
+    _check_norm("ihfft", norm)
+    return wrap(_one("ihfft", "rfft", _real_node("ihfft", x), n, axis, _OPPOSITE[norm]).unary(Ops.CONJ))
+
+
+def _frequency_dtype(name: str, dtype: Any) -> DType:
+    wanted = optional_dtype(dtype) or dtypes.float64
+    if not is_float(wanted):
+        raise DTypeError(f"{name}: expected a real floating dtype, got {wanted.name}")
+    return wanted
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = None) -> Array:
+    """Frequencies of the elements that `fft` gives, in cycles per unit of ``d``.
+
+    Args:
+        n: length of the transform.
+        d: distance of two samples.
+        dtype: real floating; None is float64.
+        device: "cpu" or None.
+    Returns:
+        shape (n,): 0 and the positive frequencies, then the negative ones.
+    Raises:
+        DTypeError: ``dtype`` is not real floating.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fft.fftfreq(4)
+        Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float64)
+    """
+    check_device("fftfreq", device)
+    return _known(np.fft.fftfreq(n, d), _frequency_dtype("fftfreq", dtype))
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = None) -> Array:
+    """Frequencies of the elements that `rfft` gives, in cycles per unit of ``d``; see `fftfreq`."""
+    check_device("rfftfreq", device)
+    return _known(np.fft.rfftfreq(n, d), _frequency_dtype("rfftfreq", dtype))
+
+
+def _known(values: Any, dtype: DType) -> Array:
+    return wrap(node_of(values.astype(dtype)))
+
+
+def fftshift(x: Array, /, *, axes: AxisLike = None) -> Array:
+    """Move the zero frequency to the middle.
+
+    Args:
+        x: any dtype.
+        axes: axes to shift; None is all.
+    Returns:
+        dtype and shape of ``x``.
+    Raises:
+        AxisError: an axis is out of range or given twice.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fft.fftshift(xp.fft.fftfreq(4))
+        Array([-0.5 , -0.25,  0.  ,  0.25], dtype=float64)
+    """
+    node = node_of(x)
+    for axis in normalize_axes("fftshift", axes, node.ndim):
+        node = _rolled(node, axis, node.shape[axis] // 2)
+    return wrap(node)
+
+
+def ifftshift(x: Array, /, *, axes: AxisLike = None) -> Array:
+    """Inverse of `fftshift`, from which it differs for odd lengths."""
+    node = node_of(x)
+    for axis in normalize_axes("ifftshift", axes, node.ndim):
+        node = _rolled(node, axis, node.shape[axis] - node.shape[axis] // 2)
+    return wrap(node)
+
+
+def _rolled(node: UOp, axis: int, by: int) -> UOp:
+    """`node` with its last `by` elements along `axis` moved to the front."""
+    n = node.shape[axis]
+    if by in (0, n):
+        return node
+    whole = [(0, k) for k in node.shape]
+    back, front = list(whole), list(whole)
+    back[axis], front[axis] = (n - by, n), (0, n - by)
+    return composite.concat([node.shrink(back), node.shrink(front)], axis)
