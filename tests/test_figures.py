@@ -36,7 +36,7 @@ def c_prototypes(text: str) -> list[str]:
     return re.findall(r"\(([^()]*\brestrict\b[^()]*)\)", text)
 
 
-# ---------------------------------------------------------------------------------------- L = sum(x*y + x), from one end
+# --------------------------------------------------------------------------------------- L = sum(x*y + x), from one end
 
 
 @pytest.fixture
