@@ -25,6 +25,7 @@ lint: $(VENV)/.ready-test
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m pyright --pythonpath $(RUN)
+	$(RUN) -m pyright --pythonpath $(RUN) --project pyrightconfig.tests.json
 
 format: $(VENV)/.ready-test
 	$(RUN) -m ruff check --fix .

@@ -14,9 +14,9 @@ ROOT = Path(__file__).parent.parent
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("dtype", "errors", "settings"),
     ("ir",),
+    ("interpret",),  # below rewrite, which folds constants with it
     ("rewrite",),
     ("transform",),
-    ("interpret",),
     ("schedule",),
     ("loop",),
     ("codegen",),
@@ -56,9 +56,11 @@ def _import_from(importer: str, node: ast.ImportFrom) -> Iterator[Import]:
 def _dynamic_import(importer: str, node: ast.Call) -> Iterator[Import]:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name in {"import_module", "__import__"}:
-        argument = node.args[0]
-        literal = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-        yield Import(importer, node.lineno, str(argument.value) if literal else "an import by a computed name")
+        match node.args:
+            case [ast.Constant(value=str(target)), *_]:
+                yield Import(importer, node.lineno, target)
+            case _:
+                yield Import(importer, node.lineno, "an import by a computed name")
 
 
 def dotted_path(node: ast.expr) -> str:

@@ -22,8 +22,10 @@ def test_no_two_temporaries_alive_in_one_step_overlap(lives: list[Lifetime]):
         assert offsets[i] + a.size_bytes <= end
         for j, b in temporaries.items():
             if i < j and a.born <= b.dies and b.born <= a.dies:
-                assert offsets[i] + a.size_bytes <= offsets[j] or offsets[j] + b.size_bytes <= offsets[i] or not (
-                    a.size_bytes and b.size_bytes
+                assert (
+                    offsets[i] + a.size_bytes <= offsets[j]
+                    or offsets[j] + b.size_bytes <= offsets[i]
+                    or not (a.size_bytes and b.size_bytes)
                 )
 
 
