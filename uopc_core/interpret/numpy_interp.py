@@ -1,11 +1,12 @@
 """NumPy evaluation of any graph: the truth that kernels are compared with, and the executor of small and cold ones.
 
-`lower_to_numpy` turns a graph into a flat list of NumPy calls once; `Program.run` then costs little more than the calls.
+`lower_to_numpy` turns a graph into a flat list of NumPy calls once; `Program.run` costs little more than the calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,7 @@ class _Lowering:
             src = tuple([self.slot_of[s] for s in node.src])
             self.steps.append((NUMPY_OPS[_EXTERN](node), src, self.extern_calls[key]))
         slot = self.new_slot()
-        self.steps.append((lambda outputs: outputs[number], (self.extern_calls[key],), slot))
+        self.steps.append((itemgetter(number), (self.extern_calls[key],), slot))
         return slot
 
     def finish(self, kept: Iterable[int]) -> list[Step]:

@@ -1,7 +1,8 @@
 """What every op means, in NumPy: the table that the interpreter runs and that compiled C is compared with.
 
-An entry makes, for a node, the function of the values of its sources. The functions are called inside `np.errstate(all="ignore")`, must not
-write to what they are given, and may return NumPy scalars for shape (). Where an entry returns a view of its operand, its op is in `VIEWS`.
+An entry makes, for a node, the function of the values of its sources. The functions are called inside
+`np.errstate(all="ignore")`, must not write to what they are given, and may return NumPy scalars for shape (). Where an
+entry returns a view of its operand, its op is in `VIEWS`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from uopc_core.ir.uop import UOp
 __all__ = ["NUMPY_OPS", "UFUNCS", "VIEWS", "NumpyFunction", "squares64"]
 
 NumpyFunction = Callable[..., Any]
+# the same, spelled out by number of operands, which tells the type checker what lambdas take
+_Function = Callable[[], Any] | Callable[[Any], Any] | Callable[[Any, Any], Any]
 
 # ops that may return a view of their first operand
 VIEWS = frozenset(
@@ -94,19 +97,19 @@ UFUNCS: dict[Ops, np.ufunc] = {
     Ops.SHR: np.right_shift,
 }
 
-# ---------------------------------------------------------------------------------------------------------------- leaves
+# -------------------------------------------------------------------------------------------------------------- leaves
 
 
-def _const(node: UOp) -> NumpyFunction:
+def _const(node: UOp) -> _Function:
     value = np.array(node.arg, node.dtype)
     return lambda: value
 
 
-def _memory(node: UOp) -> NumpyFunction:
+def _memory(node: UOp) -> _Function:
     return lambda: node.arg.array
 
 
-def _param(node: UOp) -> NumpyFunction:
+def _param(node: UOp) -> _Function:
     def missing() -> Any:
         raise ValueError(
             f"evaluate: input {node.arg[0]} ({node.dtype.name} {node.shape}) has no value; give one in env"
@@ -115,13 +118,19 @@ def _param(node: UOp) -> NumpyFunction:
     return missing
 
 
-def _iota(node: UOp) -> NumpyFunction:
+def _iota(node: UOp) -> _Function:
     # by way of int64: arange refuses bounds that a narrow dtype cannot hold, where a conversion wraps
-    return lambda: np.arange(node.arg).astype(node.dtype, copy=False)
+    n, dtype = node.arg, node.dtype
+
+    def evaluate() -> Any:
+        wide: Any = np.arange(n)
+        return wide.astype(dtype, copy=False)
+
+    return evaluate
 
 
 def squares64(key: Any, counter: np.ndarray[Any, Any]) -> Any:
-    """The five-round generator of Widynski (2020), "Squares: a fast counter-based RNG", at each value of a uint64 `counter`."""
+    """The five-round generator of Widynski (2020), "Squares: a fast counter-based RNG", at each uint64 of `counter`."""
     half = np.uint64(32)
     y = counter * key
     z = y + key
@@ -136,20 +145,20 @@ def squares64(key: Any, counter: np.ndarray[Any, Any]) -> Any:
     return t ^ ((x * x + y) >> half)
 
 
-def _random(node: UOp) -> NumpyFunction:
+def _random(node: UOp) -> _Function:
     shape, size = node.shape, node.size
     return lambda key: squares64(key, np.arange(size, dtype=np.uint64)).reshape(shape)
 
 
-# ----------------------------------------------------------------------------------------------------------- elementwise
+# --------------------------------------------------------------------------------------------------------- elementwise
 
 
-def _recip(node: UOp) -> NumpyFunction:
+def _recip(node: UOp) -> _Function:
     # complex: reciprocal and division round differently and disagree at 0; 1 / x is what is meant
     return partial(np.divide, node.dtype.type(1)) if is_complex(node.dtype) else np.reciprocal
 
 
-def _map_scalars(function: Callable[[float], float], node: UOp) -> NumpyFunction:
+def _map_scalars(function: Callable[[float], float], node: UOp) -> _Function:
     shape, size, dtype = node.shape, node.size, node.dtype
 
     def evaluate(x: Any) -> Any:
@@ -160,38 +169,41 @@ def _map_scalars(function: Callable[[float], float], node: UOp) -> NumpyFunction
     return evaluate
 
 
-def _cast(node: UOp) -> NumpyFunction:
+def _cast(node: UOp) -> _Function:
     dtype = node.dtype
     return lambda x: x.astype(dtype)
 
 
-def _bitcast(node: UOp) -> NumpyFunction:
+def _bitcast(node: UOp) -> _Function:
     dtype = node.dtype
     return lambda x: x.view(dtype)
 
 
-def _strong_mul(node: UOp) -> NumpyFunction:
+def _strong_mul(node: UOp) -> _Function:
     if is_integer(node.dtype):
         return np.multiply
     zero = node.dtype.type(0)
     return lambda x, y: np.where(x == zero, zero, x * y)
 
 
-def _pow(node: UOp) -> NumpyFunction:
+def _pow(node: UOp) -> _Function:
     return _pow_signed if node.dtype.kind == "i" else np.power
 
 
 def _pow_signed(x: Any, y: Any) -> Any:
-    """Integer power. NumPy raises for negative exponents; a kernel cannot, so they give 1 / x**-y rounded towards zero, and 0 for x = 0."""
+    """Integer power.
+
+    NumPy raises for negative exponents; a kernel cannot, so they give 1 / x**-y rounded towards zero, and 0 for x = 0.
+    """
     negative = y < 0
     if not negative.any():
         return np.power(x, y)
-    odd = (y & 1) == 1
-    unit = np.where(x == 1, 1, np.where(x == -1, np.where(odd, -1, 1), 0)).astype(x.dtype)
-    return np.where(negative, unit, np.power(x, np.where(negative, y.dtype.type(0), y)))
+    magnitude = np.where(negative, y & 1, y)  # of an odd or an even power, which is all that 1 and -1 need
+    power = np.power(x, magnitude)
+    return np.where(negative & (np.absolute(x) != 1), x.dtype.type(0), power)
 
 
-def _complex(node: UOp) -> NumpyFunction:
+def _complex(node: UOp) -> _Function:
     def evaluate(re: Any, im: Any) -> Any:
         out = np.empty(node.shape, node.dtype)  # re + 1j * im would make nan of an infinite part
         out.real = re
@@ -201,38 +213,38 @@ def _complex(node: UOp) -> NumpyFunction:
     return evaluate
 
 
-# -------------------------------------------------------------------------------------------------------------- movement
+# ------------------------------------------------------------------------------------------------------------ movement
 
 
-def _reshape(node: UOp) -> NumpyFunction:
+def _reshape(node: UOp) -> _Function:
     shape = node.arg
     return lambda x: x.reshape(shape)
 
 
-def _expand(node: UOp) -> NumpyFunction:
+def _expand(node: UOp) -> _Function:
     shape = node.arg
     return lambda x: np.broadcast_to(x, shape)
 
 
-def _permute(node: UOp) -> NumpyFunction:
+def _permute(node: UOp) -> _Function:
     axes = node.arg
     return lambda x: x.transpose(axes)
 
 
-def _view(parts: tuple[slice, ...]) -> NumpyFunction:
+def _view(parts: tuple[slice, ...]) -> _Function:
     key = (*parts, ...)  # the ellipsis keeps a 0-d view an array
     return lambda x: x[key]
 
 
-def _shrink(node: UOp) -> NumpyFunction:
+def _shrink(node: UOp) -> _Function:
     return _view(tuple([slice(start, stop) for start, stop in node.arg]))
 
 
-def _flip(node: UOp) -> NumpyFunction:
+def _flip(node: UOp) -> _Function:
     return _view(tuple([slice(None, None, -1 if axis in node.arg else 1) for axis in range(node.ndim)]))
 
 
-def _pad(node: UOp) -> NumpyFunction:
+def _pad(node: UOp) -> _Function:
     inside = (*[slice(before, before + n) for (before, _), n in zip(node.arg, node.src[0].shape, strict=True)], ...)
 
     def evaluate(x: Any) -> Any:
@@ -243,15 +255,19 @@ def _pad(node: UOp) -> NumpyFunction:
     return evaluate
 
 
-def _concat(node: UOp) -> NumpyFunction:
+def _concat(node: UOp) -> _Function:
     axis = node.arg
-    return lambda *parts: np.concatenate(parts, axis)
+
+    def evaluate(*parts: Any) -> Any:
+        return np.concatenate(parts, axis)
+
+    return evaluate
 
 
-# ------------------------------------------------------------------------------------------------------------ along axes
+# ---------------------------------------------------------------------------------------------------------- along axes
 
 
-def _reduce(node: UOp) -> NumpyFunction:
+def _reduce(node: UOp) -> _Function:
     how, n = node.arg
     ndim = node.src[0].ndim
     axes = tuple(range(ndim - n, ndim))
@@ -259,12 +275,12 @@ def _reduce(node: UOp) -> NumpyFunction:
     return lambda x: reduce(x, axes, dtype)
 
 
-def _scan(node: UOp) -> NumpyFunction:
+def _scan(node: UOp) -> _Function:
     accumulate, dtype, last = UFUNCS[node.arg].accumulate, node.dtype, node.ndim - 1
     return lambda x: accumulate(x, last, dtype)
 
 
-def _index(node: UOp) -> NumpyFunction:
+def _index(node: UOp) -> _Function:
     def evaluate(x: Any, *indices: Any) -> Any:
         try:
             return x[indices]
@@ -277,7 +293,7 @@ def _index(node: UOp) -> NumpyFunction:
 _SCATTER_UFUNCS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
-def _scatter(node: UOp) -> NumpyFunction:
+def _scatter(node: UOp) -> _Function:
     ufunc = _SCATTER_UFUNCS.get(node.arg)
 
     def evaluate(base: Any, value: Any, *indices: Any) -> Any:
@@ -294,14 +310,14 @@ def _scatter(node: UOp) -> NumpyFunction:
     return evaluate
 
 
-# ------------------------------------------------------------------------------------------------------------- structure
+# ----------------------------------------------------------------------------------------------------------- structure
 
 
-def _identity(node: UOp) -> NumpyFunction:
+def _identity(node: UOp) -> _Function:
     return lambda x: x
 
 
-def _extern(node: UOp) -> NumpyFunction:
+def _extern(node: UOp) -> _Function:
     """All outputs, as a tuple: the interpreter calls once for the nodes that share name, parameters and sources."""
     name, params, _ = node.arg
     call = EXTERNS[name].evaluate
@@ -315,7 +331,7 @@ def _extern(node: UOp) -> NumpyFunction:
     return evaluate
 
 
-def _same(function: NumpyFunction) -> Callable[[UOp], NumpyFunction]:
+def _same(function: _Function) -> Callable[[UOp], NumpyFunction]:
     return lambda node: function
 
 

@@ -1,8 +1,9 @@
-"""Rules that keep every bit: identities of arithmetic, constants, conversions. `simplify` applies them and those of movement.
+"""Rules that keep every bit: identities of arithmetic, constants, conversions. `simplify` applies them all.
 
-What IEEE 754 defines stays: no x * 0 -> 0 for floats (inf * 0 is nan), no x + 0 -> x (-0.0 + 0.0 is 0.0), no reassociation. Complex
-multiplication by 1 is not an identity either (the product with the zero imaginary part may be nan or change a sign). The two departures
-are stated where they are made: zeros of strong products lose their sign, and small integer powers are within an ulp.
+What IEEE 754 defines stays: no x * 0 -> 0 for floats (inf * 0 is nan), no x + 0 -> x (-0.0 + 0.0 is 0.0), no
+reassociation. Complex multiplication by 1 is not an identity either (the product with the zero imaginary part may be
+nan or change a sign). The two departures are stated where they are made: zeros of strong products lose their sign, and
+small integer powers are within 2 ulp.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["ALGEBRA_RULES", "CAST_RULES", "FOLDING_RULES", "RULES", "SELECTION_R
 x, y, z, w = variable("x"), variable("y"), variable("z"), variable("w")
 c = constant("c")
 
-# ------------------------------------------------------------------------------------------------------------ arithmetic
+# ---------------------------------------------------------------------------------------------------------- arithmetic
 
 
 def is_real(dtype: DType) -> bool:
@@ -71,7 +72,7 @@ def _is_finite(c: UOp) -> bool:
 
 
 def _has_exact_reciprocal(c: UOp) -> bool:
-    """A power of two whose reciprocal is a number of the dtype too: then x / c and x * (1 / c) are roundings of one real number."""
+    """A power of two with a normal reciprocal: then x / c and x * (1 / c) are roundings of one real number."""
     value = const_of(c)
     if not isinstance(value, float) or not math.isfinite(value) or abs(math.frexp(value)[0]) != 0.5:
         return False
@@ -117,7 +118,7 @@ ALGEBRA_RULES: tuple[Rule, ...] = (
     Rule("complex-real-imag", node(Ops.COMPLEX, node(Ops.REAL, x), node(Ops.IMAG, x)), lambda x: x),
 )
 
-# ------------------------------------------------------------------------------------------------- bits, order, selection
+# ---------------------------------------------------------------------------------------------- bits, order, selection
 
 
 SELECTION_RULES: tuple[Rule, ...] = (
@@ -144,7 +145,7 @@ SELECTION_RULES: tuple[Rule, ...] = (
     Rule("where-where-else", node(Ops.WHERE, z, x, node(Ops.WHERE, z, w, y)), lambda z, x, y: z.where(x, y)),
 )
 
-# ----------------------------------------------------------------------------------------------------------- conversions
+# --------------------------------------------------------------------------------------------------------- conversions
 
 _MANTISSA_BITS = {dtypes.float32: 24, dtypes.float64: 53, dtypes.complex64: 24, dtypes.complex128: 53}
 
@@ -175,7 +176,8 @@ def _is_lossless(source: DType, target: DType) -> bool:
 def _middle_is_needless(x: UOp, out: UOp) -> bool:
     """Whether the value arrives unchanged in the middle dtype, and leaves it as it would leave its own.
 
-    What does not fit an integer dtype converts as its own dtype says (integers wrap, floats do not), so then the kind must not change.
+    What does not fit an integer dtype converts as its own dtype says (integers wrap, floats do not), so then the kind
+    must not change.
     """
     source, middle, target = x.dtype, out.src[0].dtype, out.dtype
     if not _is_lossless(source, middle) or (is_complex(middle) and not is_complex(target)):
@@ -234,7 +236,7 @@ CAST_RULES: tuple[Rule, ...] = (
     ),
 )
 
-# --------------------------------------------------------------------------------------------------------------- folding
+# ------------------------------------------------------------------------------------------------------------- folding
 
 
 def _constant_itself(x: UOp) -> UOp:

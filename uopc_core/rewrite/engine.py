@@ -1,7 +1,7 @@
 """The rewriter: rules applied bottom-up until none applies, each node once.
 
-Iterative, so depth is no limit. A node is rewritten after its sources; what a rule returns is rewritten in turn, and so is every new node
-below it. Nodes that have a value already are leaves: there is nothing to save below them.
+Iterative, so depth is no limit. A node is rewritten after its sources; what a rule returns is rewritten in turn, and so
+is every new node below it. Nodes that have a value already are leaves: there is nothing to save below them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uopc_core.settings import current
 __all__ = ["Rewriter", "remake", "rewrite"]
 
 _TYPED = frozenset({Ops.CAST, Ops.BITCAST, Ops.IOTA, Ops.PARAM, Ops.CONST})
-# every rule of the tables makes a graph smaller or moves an op one place towards the leaves, so a graph never needs so many
+# every rule of the tables makes a graph smaller or moves an op towards the leaves, so a graph never needs so many
 _MAX_STEPS_PER_NODE = 200
 _DEBUG_RULES = 2
 _MAX_KEYED_SOURCES = 3  # what follows, in a CONCAT or SCATTER, no pattern looks at

@@ -1,4 +1,4 @@
-"""Rules for movement ops and for ops along axes: compositions become one op, what moves nothing goes, slices go towards the leaves."""
+"""Rules for movement and for ops along axes: compositions become one op, no-ops go, slices move towards the leaves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import accumulate, pairwise
 from math import prod
 
-from uopc_core.dtype import DType, dtypes, is_float, is_integer
+from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_inexact, is_integer
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.rewrite.pattern import Node, Rule, const_of, constant, node, variable
@@ -17,14 +17,14 @@ Leaf = Callable[..., UOp]
 
 x = variable("x")
 c = constant("c")
-_MOVES_SCALAR = (Ops.RESHAPE, Ops.EXPAND, Ops.PERMUTE, Ops.SHRINK, Ops.FLIP)
+_MOVES_SCALAR = (Ops.RESHAPE, Ops.PERMUTE, Ops.SHRINK, Ops.FLIP)
 
 
 def _over(op: Ops, inner: Ops) -> Node:
     return node(op, node(inner, x))
 
 
-# -------------------------------------------------------------------------------------------------- broadcasts of scalars
+# ----------------------------------------------------------------------------------------------- broadcasts of scalars
 
 
 def _scalar_of(x: UOp) -> UOp | None:
@@ -46,7 +46,6 @@ def _broadcast_scalar(x: UOp, out: UOp) -> UOp | None:
 def _scalar_examples(op: Ops) -> Callable[[Leaf], list[UOp]]:
     moved: dict[Ops, Callable[[UOp], UOp]] = {
         Ops.RESHAPE: lambda row: row.reshape((3, 2)),
-        Ops.EXPAND: lambda row: row.reshape((1, 6)).expand((4, 6)),
         Ops.PERMUTE: lambda row: UOp.const(2.5, row.dtype, (2, 3)).permute((1, 0)),
         Ops.SHRINK: lambda row: row.shrink([(1, 3)]),
         Ops.FLIP: lambda row: row.flip((0,)),
@@ -57,7 +56,7 @@ def _scalar_examples(op: Ops) -> Callable[[Leaf], list[UOp]]:
     ]
 
 
-# ---------------------------------------------------------------------------------------------------- reshape and permute
+# ------------------------------------------------------------------------------------------------- reshape and permute
 
 
 def _reshape(x: UOp, out: UOp) -> UOp:
@@ -78,7 +77,7 @@ def _permute_expand(x: UOp, out: UOp) -> UOp:
     return x.permute(out.arg).expand(out.shape)
 
 
-# -------------------------------------------------------------------------------------------------- slices, padding, flips
+# ---------------------------------------------------------------------------------------------- slices, padding, flips
 
 
 def _shrink_shrink(x: UOp, out: UOp) -> UOp:
@@ -153,7 +152,8 @@ def _pad_zero(c: UOp, out: UOp) -> UOp | None:
 
 
 def _flip_flip(x: UOp, out: UOp) -> UOp:
-    return x.flip(sorted(set(out.arg) ^ set(out.src[0].arg)))
+    twice: tuple[int, ...] = (*out.arg, *out.src[0].arg)
+    return x.flip([axis for axis in set(twice) if twice.count(axis) == 1])
 
 
 def _flip_of_units(x: UOp, out: UOp) -> UOp | None:
@@ -311,12 +311,19 @@ MOVEMENT_RULES: tuple[Rule, ...] = (
     ),
 )
 
-# ------------------------------------------------------------------------------------------------------------ along axes
+# ---------------------------------------------------------------------------------------------------------- along axes
 
 
 def _reduces_units(x: UOp, out: UOp) -> bool:
-    n = out.arg[1]
-    return prod(x.shape[x.ndim - n :]) == 1
+    how, n = out.arg
+    # a product starts from 1, and complex 1 * x may differ from x
+    return prod(x.shape[x.ndim - n :]) == 1 and not (how is Ops.MUL and is_complex(x.dtype))
+
+
+def _reduce_units(x: UOp, out: UOp) -> UOp:
+    # a sum starts from 0, and 0.0 + -0.0 is 0.0
+    same = x.reshape(out.shape)
+    return same + 0 if out.arg[0] is Ops.ADD and is_inexact(x.dtype) else same
 
 
 def _reduces_exactly_in_any_order(x: UOp, out: UOp) -> bool:
@@ -330,7 +337,7 @@ def _reduce_reduce(x: UOp, out: UOp) -> UOp:
 
 
 def _reduce_constant(c: UOp, out: UOp) -> UOp | None:
-    """The sum or the extreme of equal numbers, where it is exact: a float sum only of whole numbers small enough for every partial sum."""
+    """The sum or the extreme of equal numbers, where exact: floats only if whole and small enough for each partial sum."""
     how, n = out.arg
     value = const_of(c)
     count = prod(c.shape[c.ndim - n :])
@@ -338,7 +345,9 @@ def _reduce_constant(c: UOp, out: UOp) -> UOp | None:
         return None
     if how is Ops.ADD and is_float(c.dtype):
         assert isinstance(value, float), c
-        exact = value.is_integer() and value != 0 and abs(value) * count <= 2.0 ** (24 if c.dtype.itemsize == 4 else 53)
+        exact = (
+            value.is_integer() and bool(value) and abs(value) * count <= 2.0 ** (24 if c.dtype.itemsize == 4 else 53)
+        )
         return UOp.const(value * count, out.dtype, out.shape) if exact else None
     if how is Ops.ADD and is_integer(c.dtype):
         return UOp.const(_wrap(int(value.real) * count, c.dtype), out.dtype, out.shape)
@@ -365,15 +374,14 @@ def _reduce_constant_examples(leaf: Leaf) -> list[UOp]:
     return [UOp.const(value, dtype, (2, 3, 4)).reduce(how, 2) for value, dtype, how in cases]
 
 
-def _reduction_examples(shape: tuple[int, ...], n: int) -> Callable[[Leaf], list[UOp]]:
-    def examples(leaf: Leaf) -> list[UOp]:
-        floats = [
-            UOp.new(Ops.REDUCE, (leaf(shape, dtypes.float32),), (how, n))
-            for how in (Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN)
-        ]
-        return [*floats, UOp.new(Ops.REDUCE, (leaf(shape, dtypes.bool),), (Ops.AND, n))]
-
-    return examples
+def _reduce_units_examples(leaf: Leaf) -> list[UOp]:
+    cases = [(dtypes.float32, how) for how in (Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN)]
+    cases += [(dtypes.complex64, Ops.ADD), (dtypes.bool, Ops.AND), (dtypes.int8, Ops.ADD)]
+    return [
+        UOp.new(Ops.REDUCE, (leaf(shape, dtype),), (how, n))
+        for shape, n in (((30, 1, 1), 2), ((2, 30), 0))
+        for dtype, how in cases
+    ]
 
 
 def _reduce_reduce_examples(leaf: Leaf) -> list[UOp]:
@@ -391,12 +399,7 @@ def _scatter_nothing_example(leaf: Leaf) -> list[UOp]:
 
 
 REDUCTION_RULES: tuple[Rule, ...] = (
-    Rule(
-        "reduce-nothing", node(Ops.REDUCE, x), lambda x: x, when=_moves_nothing, examples=_reduction_examples((2, 3), 0)
-    ),
-    Rule(
-        "reduce-units", node(Ops.REDUCE, x), _reshape, when=_reduces_units, examples=_reduction_examples((3, 1, 1), 2)
-    ),
+    Rule("reduce-units", node(Ops.REDUCE, x), _reduce_units, when=_reduces_units, examples=_reduce_units_examples),
     Rule(
         "reduce-reduce",
         _over(Ops.REDUCE, Ops.REDUCE),

@@ -4,8 +4,9 @@
     Rule("mul-one", x * 1, lambda x: x, where=is_real)
     Rule("neg-neg", node(Ops.NEG, node(Ops.NEG, x)), lambda x: x)
 
-A variable matches any node, and the same node wherever it occurs; a number matches a constant of that value, broadcast or not; operands of
-a commutative op match in either order. What variables matched is passed to a rule's functions by name; the node itself is `out`.
+A variable matches any node, and the same node wherever it occurs; a number matches a constant of that value, broadcast
+or not; operands of a commutative op match in either order. What variables matched is passed to a rule's functions by
+name; the node itself is `out`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ __all__ = [
 ]
 
 Captures = dict[str, UOp]
+# spelled out by number of arguments, which tells the type checker what the lambdas of the tables take
+Build = Callable[[UOp], UOp | None] | Callable[[UOp, UOp], UOp | None] | Callable[[UOp, UOp, UOp], UOp | None]
+Condition = Callable[[UOp], bool] | Callable[[UOp, UOp], bool]
 
 COMMUTATIVE = frozenset(
     {Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN, Ops.AND, Ops.OR, Ops.XOR, Ops.CMPEQ, Ops.CMPNE, Ops.HYPOT, Ops.LOGADDEXP}
@@ -201,8 +205,8 @@ class Rule:
         when: a further condition, from what was matched.
         signed_zeros: whether the sign of a zero is kept too.
         ulps: how far the replacement may be from what NumPy computes; 0 means the same bits.
-        examples: graphs to which the rule applies, for its test, over a function that makes a leaf of a shape; needed where
-            the pattern alone does not say (the arguments of movement ops).
+        examples: graphs to which the rule applies, for its test, over a function that makes a leaf of a shape; needed
+            where the pattern alone does not say (the arguments of movement ops).
     """
 
     __slots__ = (
@@ -222,9 +226,9 @@ class Rule:
         self,
         name: str,
         pattern: Node,
-        build: Callable[..., UOp | None],
+        build: Build,
         where: Callable[[DType], bool] = _any_dtype,
-        when: Callable[..., bool] | None = None,
+        when: Condition | None = None,
         signed_zeros: bool = True,
         ulps: int = 0,
         examples: Callable[[Callable[..., UOp]], Sequence[UOp]] | None = None,
@@ -244,7 +248,7 @@ class Rule:
         return f"Rule({self.name!r})"
 
     def admits(self, x: UOp) -> bool:
-        """Whether the op of `x`, its dtype, the ops of its sources and which of them are constants leave the rule possible."""
+        """Whether the op and dtype of `x`, the ops of its sources and which are constants leave the rule possible."""
         if x.op is not self.pattern.op or not self.where(x.src[0].dtype):
             return False
         return self.pattern.admits(x)
