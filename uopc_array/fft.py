@@ -1,7 +1,8 @@
 """The `fft` extension of the standard: pocketfft through NumPy, lazy and differentiable.
 
-Every transform is composed of one along the last axis; other axes are moved there, other lengths cut or padded with zeros first. `norm` says where the
-factor 1/n goes: "backward" to the inverse transform, "forward" to the forward one, "ortho" half to each.
+Every transform is composed of one along the last axis; other axes are moved there, other lengths cut or padded with
+zeros first. `norm` says where the factor 1/n goes: "backward" to the inverse transform, "forward" to the forward one,
+"ortho" half to each.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The `linalg` extension of the standard: LAPACK through NumPy, lazy, batched over leading axes and differentiable.
 
-Matrices stand in the last two axes. Integers and bool compute in float64. Derivatives are given where the function has one; see
-docs/differentiation.md for repeated eigenvalues and singular values.
+Matrices stand in the last two axes. Integers and bool compute in float64. Derivatives are given where the function has
+one; see docs/differentiation.md for repeated eigenvalues and singular values.
 """
 
 from __future__ import annotations
@@ -219,7 +219,8 @@ def _diagonal(name: str, node: UOp, offset: int) -> UOp:
         return node.shrink([*[(0, k) for k in batch], (0, 0), (0, min(n, 1))]).reshape((*batch, 0))
     kept = [(0, k) for k in batch]
     part = node.shrink([*kept, (top, top + length), (left, left + length)])
-    # a column more makes each row one element longer, so that the diagonal becomes the first column of rows of length + 1
+    # a column more makes each row one element longer, so that the diagonal becomes the first column of rows of length
+    # + 1
     flat = part.reshape((*batch, length * length)).pad([*[(0, 0)] * len(batch), (0, length)])
     return flat.reshape((*batch, length, length + 1)).shrink([*kept, (0, length), (0, 1)]).reshape((*batch, length))
 
@@ -295,8 +296,8 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | Literal["fr
     Args:
         x: floating, shape (..., M, N).
         keepdims: keep the two axes with extent 1.
-        ord: "fro" (root of the sum of squares), "nuc" (sum of singular values), 1 or inf (largest column or row sum), 2 (largest
-            singular value), or -1, -inf, -2 for the smallest.
+        ord: "fro" (root of the sum of squares), "nuc" (sum of singular values), 1 or inf (largest column or row sum),
+            2 (largest singular value), or -1, -inf, -2 for the smallest.
     Returns:
         the real dtype of ``x``; shape (...).
     Raises:
@@ -419,7 +420,8 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
     Args:
         x: floating, shape (..., M, N).
-        rtol: singular values up to ``rtol`` times the largest count as zero; broadcast against (...); None is ``max(M, N) * eps``.
+        rtol: singular values up to ``rtol`` times the largest count as zero; broadcast against (...); None is ``max(M,
+            N) * eps``.
     Returns:
         dtype of ``x``; shape (..., N, M).
     Raises:

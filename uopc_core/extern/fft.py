@@ -1,7 +1,7 @@
 """Discrete Fourier transforms along one axis by NumPy's pocketfft, with their transposes.
 
-Each is linear, so it is its own derivative; the transform matrix is symmetric, so a complex transform is its own transpose.
-Transforms of several axes, other lengths and the Hermitian ones are compositions in the layers above.
+Each is linear, so it is its own derivative; the transform matrix is symmetric, so a complex transform is its own
+transpose. Transforms of several axes, other lengths and the Hermitian ones are compositions in the layers above.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def _self_transpose(name: str) -> Any:
 
 
 def _transpose_rfft(params: Params, sources: tuple[UOp, ...], cotangents: tuple[UOp | None, ...], which: int) -> UOp:
-    """Frequencies that were left out are zero; the transform is of real numbers, so the real part is what comes back."""
+    """Frequencies that were left out are zero; the transform is of real numbers, so the real part is what comes
+    back.
+    """
     ct, n = _only(cotangents), sources[0].shape[-1]
     padded = ct.pad([*[(0, 0)] * (ct.ndim - 1), (0, n - ct.shape[-1])])
     return fft(padded, str(params[0])).unary(Ops.REAL)

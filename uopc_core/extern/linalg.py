@@ -1,9 +1,10 @@
 """Decompositions and solvers by LAPACK, through NumPy: batched over leading axes, with their derivatives.
 
-Derivatives: Giles (2008), "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"; Golub & Pereyra (1973)
-for the pseudo-inverse; Roberts & Roberts (2020), "QR and LQ decomposition matrix backpropagation algorithms", for wide matrices;
-Wan & Zhang (2019) for the complex SVD. Where two eigenvalues or singular values are equal, the basis of their space is arbitrary:
-the rotation within that space is taken to be zero, so that the derivative of whatever does not depend on the choice stays finite.
+Derivatives: Giles (2008), "Collected matrix derivative results for forward and reverse mode algorithmic
+    differentiation"; Golub & Pereyra (1973) for the pseudo-inverse; Roberts & Roberts (2020), "QR and LQ decomposition
+    matrix backpropagation algorithms", for wide matrices; Wan & Zhang (2019) for the complex SVD. Where two
+    eigenvalues or singular values are equal, the basis of their space is arbitrary: the rotation within that space is
+        taken to be zero, so that the derivative of whatever does not depend on the choice stays finite.
 """
 
 from __future__ import annotations
@@ -100,7 +101,8 @@ def _needs(tangents: Tangents, k: int = 0) -> UOp:
     return tangent
 
 
-# ------------------------------------------------------------------------------------------------------------- type rules
+# ------------------------------------------------------------------------------------------------------------- type
+# rules
 
 
 def _check(name: str, shape: tuple[int, ...], dtype: DType, square: bool) -> None:
@@ -189,7 +191,8 @@ def _infer_pinv(params: Params, types: Sequence[TensorType]) -> tuple[TensorType
     return (((*shape[:-2], shape[-1], shape[-2]), dtype),)
 
 
-# ------------------------------------------------------------------------------------------------------------ derivatives
+# ------------------------------------------------------------------------------------------------------------
+# derivatives
 
 
 def _jvp_solve(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
@@ -283,7 +286,8 @@ def _jvp_svd(params: Params, outputs: Sources, sources: Sources, tangents: Tange
     m, n = sources[0].shape[-2:]
     if params[0] and m != n:
         raise GradientError(
-            "svd: with full_matrices=True the extra columns are an arbitrary basis and have no derivative; pass full_matrices=False"
+            "svd: with full_matrices=True the extra columns are an arbitrary basis and have no derivative; "
+            "pass full_matrices=False"
         )
     tangent, v = _needs(tangents), adjoint(vh)
     inner = matmul(adjoint(u), matmul(tangent, v))
@@ -311,7 +315,8 @@ def _jvp_qr(params: Params, outputs: Sources, sources: Sources, tangents: Tangen
     m, n = sources[0].shape[-2:]
     if params[0] == "complete" and m > n:
         raise GradientError(
-            'qr: with mode="complete" the extra columns are an arbitrary basis and have no derivative; pass mode="reduced"'
+            'qr: with mode="complete" the extra columns are an arbitrary basis and have no derivative; '
+            'pass mode="reduced"'
         )
     tangent, k = _needs(tangents), min(m, n)
     keep = [(0, size) for size in r.shape[:-1]]
@@ -336,10 +341,11 @@ def _jvp_pinv(params: Params, outputs: Sources, sources: Sources, tangents: Tang
     return (out - matmul(p, matmul(da, p)),)
 
 
-# -------------------------------------------------------------------------------------------------------------- evaluation
+# --------------------------------------------------------------------------------------------------------------
+# evaluation
 
 
-def _numpy_function(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+def _numpy_function(function: Any) -> Callable[..., tuple[Any, ...]]:
     """`function` of one or more arrays as an evaluation; a tuple is taken apart."""
 
     def evaluate(params: Params, *arrays: Any) -> tuple[Any, ...]:
@@ -349,29 +355,29 @@ def _numpy_function(function: Callable[..., Any]) -> Callable[..., tuple[Any, ..
     return evaluate
 
 
-def _evaluate_eig(params: Params, a: Any) -> tuple[Any, ...]:
+def _evaluate_eig(params: Params, a: Any) -> Any:
     wanted = _to_complex(a.dtype)
     values, vectors = np.linalg.eig(a)
     return values.astype(wanted), vectors.astype(wanted)
 
 
-def _evaluate_eigvals(params: Params, a: Any) -> tuple[Any, ...]:
+def _evaluate_eigvals(params: Params, a: Any) -> Any:
     return (np.linalg.eigvals(a).astype(_to_complex(a.dtype)),)
 
 
-def _evaluate_svd(params: Params, a: Any) -> tuple[Any, ...]:
-    return tuple(np.linalg.svd(a, full_matrices=bool(params[0])))
+def _evaluate_svd(params: Params, a: Any) -> Any:
+    return np.linalg.svd(a, full_matrices=bool(params[0]))
 
 
-def _evaluate_svdvals(params: Params, a: Any) -> tuple[Any, ...]:
+def _evaluate_svdvals(params: Params, a: Any) -> Any:
     return (np.linalg.svdvals(a),)
 
 
-def _evaluate_qr(params: Params, a: Any) -> tuple[Any, ...]:
-    return tuple(np.linalg.qr(a, mode=str(params[0])))  # pyright: ignore[reportCallIssue, reportArgumentType]
+def _evaluate_qr(params: Params, a: Any) -> Any:
+    return np.linalg.qr(a, mode=params[0])
 
 
-def _evaluate_cofactor(params: Params, a: Any) -> tuple[Any, ...]:
+def _evaluate_cofactor(params: Params, a: Any) -> Any:
     """``det(U) det(V^H) conj(U) diag(products of all other singular values) conj(V)``, which needs no inverse."""
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
@@ -380,12 +386,14 @@ def _evaluate_cofactor(params: Params, a: Any) -> tuple[Any, ...]:
     return ((phase[..., None, None] * (u.conj() * others[..., None, :].astype(a.dtype)) @ vh.conj()).astype(a.dtype),)
 
 
-def _evaluate_pinv(params: Params, a: Any, rtol: Any) -> tuple[Any, ...]:
+def _evaluate_pinv(params: Params, a: Any, rtol: Any) -> Any:
     return (np.linalg.pinv(a, rcond=rtol),)
 
 
 def batch_leading(name: str, n_outputs: int) -> Any:
-    """The batching rule of a function that already maps over leading axes: an operand without the new axis is repeated along it."""
+    """The batching rule of a function that already maps over leading axes: an operand without the new axis is repeated
+    along it.
+    """
 
     def batch(params: Params, sources: Sources, batched: tuple[bool, ...]) -> Sources:
         size = next(s.shape[0] for s, flag in zip(sources, batched, strict=True) if flag)

@@ -1,6 +1,8 @@
-"""Compositions of the primitive ops that several layers need: broadcasting, reductions over any axes, strided slices, products.
+"""Compositions of the primitive ops that several layers need: broadcasting, reductions over any axes, strided slices,
+products.
 
-Each is a plain function from nodes to a node; nothing here is known to the planner, which recognises what these compose to.
+Each is a plain function from nodes to a node; nothing here is known to the planner, which recognises what these
+compose to.
 """
 
 from __future__ import annotations

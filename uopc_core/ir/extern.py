@@ -1,7 +1,7 @@
 """Registry of EXTERN functions: pure functions of a host library on whole tensors, each with its rules beside it.
 
-A function is registered once, with the shapes of its outputs, its evaluation and its derivative; the planner, both modes of
-differentiation and batching look it up by name. Nothing here names a particular library.
+A function is registered once, with the shapes of its outputs, its evaluation and its derivative; the planner, both
+modes of differentiation and batching look it up by name. Nothing here names a particular library.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ class Extern:
     Attributes:
         infer: ``(params, types of the sources) -> types of the outputs``; raises ShapeError or DTypeError.
         evaluate: ``(params, arrays) -> arrays``, on NumPy arrays that it must not write to.
-        into: ``(params, arrays, outputs) -> None``: the same into arrays that are given, for functions whose library can do so.
-        jvp: ``(params, outputs, sources, tangents) -> tangents of the outputs``; a tangent is None where nothing depends on the variable.
-            Must be linear in the tangents. None means not differentiable.
-        transpose: ``(params, sources, cotangents of the outputs, which) -> cotangent of source `which```, for the operands in which the
-            function is linear (`linear`). None where the function is linear in none.
+        into: ``(params, arrays, outputs) -> None``: the same into arrays that are given, for functions whose library
+            can do so.
+        jvp: ``(params, outputs, sources, tangents) -> tangents of the outputs``; a tangent is None where nothing
+            depends on the variable. Must be linear in the tangents. None means not differentiable.
+        transpose: ``(params, sources, cotangents of the outputs, which) -> cotangent of source `which```, for the
+            operands in which the function is linear (`linear`). None where the function is linear in none.
         linear: numbers of the operands in which the function is linear, each with the others fixed.
         batch: ``(params, sources, batched flags) -> outputs`` with a new leading axis; None means one call per element.
     """

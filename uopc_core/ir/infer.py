@@ -39,7 +39,8 @@ def _need(op: Ops, src: Sources, n: int) -> None:
         raise ShapeError(f"{op.name}: expected {n} sources, got {len(src)}")
 
 
-# ---------------------------------------------------------------------------------------------------------------- leaves
+# ----------------------------------------------------------------------------------------------------------------
+# leaves
 
 
 def _infer_const(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
@@ -77,7 +78,8 @@ def _infer_random(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple
     return arg, dtypes.uint64
 
 
-# ----------------------------------------------------------------------------------------------------------- elementwise
+# -----------------------------------------------------------------------------------------------------------
+# elementwise
 
 _ALL = frozenset(DTYPES)
 _NUMERIC = frozenset(d for d in DTYPES if not is_bool(d))
@@ -175,7 +177,8 @@ def _infer_where(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[
     return x.shape, x.dtype
 
 
-# -------------------------------------------------------------------------------------------------------------- movement
+# --------------------------------------------------------------------------------------------------------------
+# movement
 
 
 def _infer_reshape(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
@@ -234,7 +237,8 @@ def _infer_concat(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple
     return (*first[:arg], sum(s.shape[arg] for s in src), *first[arg + 1 :]), src[0].dtype
 
 
-# ------------------------------------------------------------------------------------------------------------ along axes
+# ------------------------------------------------------------------------------------------------------------ along
+# axes
 
 
 def _infer_reduce(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
@@ -293,7 +297,8 @@ def _infer_scatter(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tupl
     return base.shape, base.dtype
 
 
-# ------------------------------------------------------------------------------------------------------------- structure
+# -------------------------------------------------------------------------------------------------------------
+# structure
 
 
 def _infer_stage(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:

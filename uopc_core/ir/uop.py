@@ -1,8 +1,8 @@
 """The node of the graph: an operation, its sources and an argument, interned so that equal graphs are one object.
 
-Interning is hash consing (Ershov 1958; Filliâtre & Conchon 2006, "Type-safe modular hash-consing"): a table of weak references keyed
-by the fields. A plain dict of `weakref.ref` subclasses makes a node in less than half the time of a WeakValueDictionary, and every
-operation of the user makes one or more.
+Interning is hash consing (Ershov 1958; Filliâtre & Conchon 2006, "Type-safe modular hash-consing"): a table of weak
+references keyed by the fields. A plain dict of `weakref.ref` subclasses makes a node in less than half the time of a
+WeakValueDictionary, and every operation of the user makes one or more.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _MAX_RECENT_CONSTS = 4096
 
 def _forget(ref: weakref.ref[UOp]) -> None:
     key = ref.key  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
-    if _table is not None and _table.get(key) is ref:  # pyright: ignore[reportUnnecessaryComparison, reportUnknownArgumentType]
+    # pyright: ignore[reportUnnecessaryComparison, reportUnknownArgumentType]
+    if _table is not None and _table.get(key) is ref:
         del _table[key]
 
 
@@ -190,7 +191,9 @@ class UOp:
         return UOp.new(Ops.FLIP, (self,), axes) if axes else self
 
     def index(self, *indices: UOp | int) -> UOp:
-        """``x[i, j, ...]`` on the leading axes: all ints (a slice of the graph), or integer nodes of one shape (a gather)."""
+        """``x[i, j, ...]`` on the leading axes: all ints (a slice of the graph), or integer nodes of one shape (a
+        gather).
+        """
         if any(isinstance(i, UOp) for i in indices):
             return UOp.new(Ops.INDEX, (self, *[i for i in indices if isinstance(i, UOp)]))
         bounds = [

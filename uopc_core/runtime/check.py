@@ -1,8 +1,9 @@
 """Compare compiled kernels with the interpreter, one by one, on the values they meet (`UOPC_VERIFY=1`).
 
-Kernels of exact operations must agree bit for bit. Where functions of the mathematical library or sums take part, the allowed difference is found by
-perturbing the interpreter: every such result is moved by the error it may have (4 ulp, or n * eps * sum(|x|)), and what comes out in the end
-shows how far a right answer may be off.
+Kernels of exact operations must agree bit for bit. Where functions of the mathematical library or sums take part, the
+allowed difference is found by
+perturbing the interpreter: every such result is moved by the error it may have (4 ulp, or n * eps * sum(|x|)), and
+    what comes out in the end shows how far a right answer may be off.
 """
 
 from __future__ import annotations

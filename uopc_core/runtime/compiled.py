@@ -1,6 +1,7 @@
 """Run a plan as compiled C: kernels rendered, compiled side by side and joined to programs; host calls in between.
 
-Temporaries live in one arena per run, placed so that those which are never alive together share bytes; outputs are new buffers.
+Temporaries live in one arena per run, placed so that those which are never alive together share bytes; outputs are new
+buffers.
 """
 
 from __future__ import annotations
@@ -89,7 +90,9 @@ class CompiledPlan:
         self._offsets, self._arena_bytes = place(self._lifetimes())
         self._temporaries = [(slot, self._offsets[slot]) for slot in self._offsets]
         self._n_slots = len(plan.slots)
-        self._plain = all(slot >= plan.n_inputs for slot, _ in plan.outputs) and len(set(self._outputs)) == len(plan.outputs)
+        self._plain = all(slot >= plan.n_inputs for slot, _ in plan.outputs) and len(set(self._outputs)) == len(
+            plan.outputs
+        )
 
     def _join(self, functions: dict[int, Any]) -> list[_Segment]:
         segments: list[_Segment] = []

@@ -1,6 +1,7 @@
 """Run plans: decide who computes (compiled C or NumPy), find memory, run the steps, hand out the results.
 
-The tier is a pure function of the graph and of how often this process has run it, never of time or of what a cache holds.
+The tier is a pure function of the graph and of how often this process has run it, never of time or of what a cache
+holds.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ def _run(canonical: Canonical) -> list[Buffer]:
 def _tier(key: Hashable, work: int) -> str:
     tier = current().tier
     if tier == "compile" and find_toolchain() is None:
-        raise CompileError('tier="compile": there is no C compiler; set CC to one, or use tier="auto" to compute with NumPy')
+        raise CompileError(
+            'tier="compile": there is no C compiler; set CC to one, or use tier="auto" to compute with NumPy'
+        )
     if tier != "auto":
         return tier
     if find_toolchain() is None or _runs.count(key) * (work + RUN_OVERHEAD) < COMPILE_WORK:
@@ -134,4 +137,3 @@ class Executable:
         if find_toolchain() is None or current().tier == "interpret":
             return run_interpreted(self._plan, buffers, scalars)
         return compiled_plan(self._plan).run(buffers, scalars)
-

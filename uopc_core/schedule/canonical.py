@@ -1,9 +1,11 @@
-"""Bring a graph to its canonical form: real memory -> numbered PARAMs, changing numbers -> run-time scalars, and a key of what is left.
+"""Bring a graph to its canonical form: real memory -> numbered PARAMs, changing numbers -> run-time scalars, and a key
+of what is left.
 
-Two graphs with one key are computed by one plan. Invariant: the key says all that planning may depend on, and nothing that changes
+Two graphs with one key are computed by one plan. Invariant: the key says all that planning may depend on, and nothing
+that changes
 from one step of a loop to the next: neither which memory is read nor the value of a constant, unless it is a small one
-that rules look at (0, 1, -2, 0.5, ...). Each use of a changing constant has a slot of its own, so two that happen to be equal now and differ later
-do not change the key.
+that rules look at (0, 1, -2, 0.5, ...). Each use of a changing constant has a slot of its own, so two that happen to
+be equal now and differ later do not change the key.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ class Bindings:
     """What one execution of a plan works on.
 
     Attributes:
-        buffers: memory for the buffer inputs in the order of the plan; an int is the number of an argument, bound at the call.
+        buffers: memory for the buffer inputs in the order of the plan; an int is the number of an argument, bound at
+            the call.
         scalars: values of the run-time scalars; a node is a scalar PARAM, bound at the call.
     """
 
@@ -64,7 +67,8 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
     """Number the graph below `roots` and split it into a key and the bindings.
 
     Args:
-        keep_held: also materialise what a live handle stands for (not while tracing, where handles are the traced function's own).
+        keep_held: also materialise what a live handle stands for (not while tracing, where handles are the traced
+            function's own).
     """
     order: list[UOp] = []
     numbers: dict[UOp, int] = {}
@@ -152,7 +156,8 @@ def _is_literal(value: Scalar) -> bool:
 
 
 def rebuild(canonical: Canonical) -> list[UOp]:
-    """The outputs over PARAM leaves alone: buffers numbered as in the bindings, then one scalar PARAM per use of a changing constant.
+    """The outputs over PARAM leaves alone: buffers numbered as in the bindings, then one scalar PARAM per use of a
+    changing constant.
 
     STAGE nodes other than "materialize" are gone: they mean something to differentiation only.
     """

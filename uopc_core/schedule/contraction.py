@@ -1,9 +1,12 @@
-"""Recognise products: REDUCE(ADD) over a MUL whose operands each miss some axes -> EXTERN "matmul" on views of the operands.
+"""Recognise products: REDUCE(ADD) over a MUL whose operands each miss some axes -> EXTERN "matmul" on views of the
+operands.
 
-It does not matter how the product was spelled (matmul, einsum, tensordot, or what differentiation made of them): each operand of the MUL is
-followed through its movement ops to the node it is a view of, which tells the axes it varies along. Axes of both operands that are kept are
-batch, those of one operand M or N, those of both that are reduced K. The M x N x K array is never built.
-A STRONG_MUL counts as a MUL here: its zeros are exact in a product of finite operands, and a library product cannot skip the others.
+It does not matter how the product was spelled (matmul, einsum, tensordot, or what differentiation made of them): each
+operand of the MUL is followed through its movement ops to the node it is a view of, which tells the axes it varies
+along. Axes of both operands that are kept are batch, those of one operand M or N, those of both that are reduced K.
+The M x N x K array is never built.
+A STRONG_MUL counts as a MUL here: its zeros are exact in a product of finite operands, and a library product cannot
+    skip the others.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from uopc_core.dtype import DType
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 
@@ -35,7 +39,7 @@ def lower_contractions(outputs: list[UOp]) -> list[UOp]:
     return [made[node] for node in outputs]
 
 
-def _explicit_dtype(node: UOp) -> object:
+def _explicit_dtype(node: UOp) -> DType | None:
     return node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None
 
 

@@ -15,8 +15,9 @@ class Kernel:
     """What one kernel computes.
 
     Attributes:
-        outputs: graphs whose leaves are PARAM (numbered within the kernel), CONST, IOTA and RANDOM, all over one iteration space: elementwise
-            over one shape, or reductions of one space with what follows elementwise on their own result, or a single SCAN or SCATTER.
+        outputs: graphs whose leaves are PARAM (numbered within the kernel), CONST, IOTA and RANDOM, all over one
+            iteration space: elementwise over one shape, or reductions of one space with what follows elementwise on
+                their own result, or a single SCAN or SCATTER.
         n_params: inputs, buffers and scalars counted together; PARAM number i is the i-th input of a call.
     """
 

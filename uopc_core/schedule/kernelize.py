@@ -1,11 +1,13 @@
-"""Decide which nodes become memory, and join what can run as one kernel: graph -> groups of materialised nodes in execution order.
+"""Decide which nodes become memory, and join what can run as one kernel: graph -> groups of materialised nodes in
+execution order.
 
-Invariant: a node that stands for memory is computed by exactly one group; everything else is computed where it is used. A node is
-materialised when it must be (outputs, reductions, host calls), when it is read at several places or by several kernels and costs more to redo
-than to store, or when a kernel would grow past a bound. Then groups over one iteration space are joined: a producer whose
-consumer reads it at the very element that is being computed, an elementwise epilogue to its reduction, siblings that share an input.
-Method: greedy fusion in post-order; legality as in Kennedy & McKinley (1993), "Maximizing loop parallelism and improving data locality via loop
-fusion and distribution".
+Invariant: a node that stands for memory is computed by exactly one group; everything else is computed where it is
+    used. A node is materialised when it must be (outputs, reductions, host calls), when it is read at several places
+    or by several kernels and costs more to redo than to store, or when a kernel would grow past a bound. Then groups
+    over one iteration space are joined: a producer whose consumer reads it at the very element that is being computed,
+        an elementwise epilogue to its reduction, siblings that share an input.
+Method: greedy fusion in post-order; legality as in Kennedy & McKinley (1993), "Maximizing loop parallelism and
+    improving data locality via loop fusion and distribution".
 """
 
 from __future__ import annotations
@@ -167,7 +169,9 @@ class Group:
 
 @dataclass
 class _Reads:
-    """What the kernel of one root reads: `at_element` only at the element that is being computed, `elsewhere` at others too."""
+    """What the kernel of one root reads: `at_element` only at the element that is being computed, `elsewhere` at
+    others too.
+    """
 
     at_element: set[UOp] = field(default_factory=set[UOp])
     elsewhere: set[UOp] = field(default_factory=set[UOp])

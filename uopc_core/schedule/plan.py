@@ -1,4 +1,6 @@
-"""From a graph to a plan: canonical form, simplification, products, kernels; kept in a bounded cache by structural key."""
+"""From a graph to a plan: canonical form, simplification, products, kernels; kept in a bounded cache by structural
+key.
+"""
 
 from __future__ import annotations
 
@@ -131,15 +133,16 @@ def clear_plans() -> None:
         _cache.plans.clear()
 
 
-def make_plan(outputs: Sequence[UOp], keep_held: bool = True) -> tuple[Plan, Bindings]:
+def make_plan(outputs: Sequence[Any], keep_held: bool = True) -> tuple[Plan, Bindings]:
     """The plan that computes `outputs` from what is in memory, and what to run it on.
 
     Args:
-        outputs: nodes; what other live handles stand for below them is computed as well (``keep_held``).
+        outputs: nodes, or handles that have one as `uop`; what other live handles stand for below them is computed as
+            well (``keep_held``).
     Returns:
         the plan, new or from the cache, and the buffers and scalars of this very graph.
     """
-    canonical = canonicalise(outputs, keep_held)
+    canonical = canonicalise([x if isinstance(x, UOp) else x.uop for x in outputs], keep_held)
     return plan_for(canonical), canonical.bindings
 
 
