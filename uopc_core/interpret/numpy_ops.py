@@ -22,6 +22,7 @@ from uopc_core.ir.uop import UOp
 
 __all__ = ["NUMPY_OPS", "UFUNCS", "VIEWS", "NumpyFunction", "squares64"]
 
+Array = np.ndarray[Any, Any]
 NumpyFunction = Callable[..., Any]
 # the same, spelled out by number of operands, which tells the type checker what lambdas take
 _Function = Callable[[], Any] | Callable[[Any], Any] | Callable[[Any, Any], Any]
@@ -120,16 +121,11 @@ def _param(node: UOp) -> _Function:
 
 def _iota(node: UOp) -> _Function:
     # by way of int64: arange refuses bounds that a narrow dtype cannot hold, where a conversion wraps
-    n, dtype = node.arg, node.dtype
-
-    def evaluate() -> Any:
-        wide: Any = np.arange(n)
-        return wide.astype(dtype, copy=False)
-
-    return evaluate
+    n: int = node.arg
+    return lambda: np.arange(n).astype(node.dtype, copy=False)
 
 
-def squares64(key: Any, counter: np.ndarray[Any, Any]) -> Any:
+def squares64(key: Any, counter: Array) -> Any:
     """The five-round generator of Widynski (2020), "Squares: a fast counter-based RNG", at each uint64 of `counter`."""
     half = np.uint64(32)
     y = counter * key
@@ -190,7 +186,7 @@ def _pow(node: UOp) -> _Function:
     return _pow_signed if node.dtype.kind == "i" else np.power
 
 
-def _pow_signed(x: Any, y: Any) -> Any:
+def _pow_signed(x: Array, y: Array) -> Any:
     """Integer power.
 
     NumPy raises for negative exponents; a kernel cannot, so they give 1 / x**-y rounded towards zero, and 0 for x = 0.
@@ -198,7 +194,7 @@ def _pow_signed(x: Any, y: Any) -> Any:
     negative = y < 0
     if not negative.any():
         return np.power(x, y)
-    magnitude = np.where(negative, y & 1, y)  # of an odd or an even power, which is all that 1 and -1 need
+    magnitude: Array = np.where(negative, y & 1, y)  # of an odd or an even power, which is all that 1 and -1 need
     power = np.power(x, magnitude)
     return np.where(negative & (np.absolute(x) != 1), x.dtype.type(0), power)
 

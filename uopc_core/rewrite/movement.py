@@ -124,12 +124,13 @@ def _is_joined(x: UOp) -> bool:
 def _shrink_concat(out: UOp) -> UOp | None:
     """The one part that the slice lies in, if it does."""
     joined = out.src[0]
-    a, b = out.arg[joined.arg]
-    offsets = accumulate([part.shape[joined.arg] for part in joined.src], initial=0)
+    axis: int = joined.arg
+    a, b = out.arg[axis]
+    offsets = accumulate([part.shape[axis] for part in joined.src], initial=0)
     for part, (start, stop) in zip(joined.src, pairwise(offsets), strict=True):
         if start <= a <= b <= stop:
             bounds = list(out.arg)
-            bounds[joined.arg] = (a - start, b - start)
+            bounds[axis] = (a - start, b - start)
             return part.shrink(bounds)
     return None
 
@@ -337,7 +338,7 @@ def _reduce_reduce(x: UOp, out: UOp) -> UOp:
 
 
 def _reduce_constant(c: UOp, out: UOp) -> UOp | None:
-    """The sum or the extreme of equal numbers, where exact: floats only if whole and small enough for each partial sum."""
+    """The sum or extreme of equal numbers, where exact: floats only if whole and small enough for each partial sum."""
     how, n = out.arg
     value = const_of(c)
     count = prod(c.shape[c.ndim - n :])
