@@ -1,0 +1,125 @@
+"""Real memory with a dtype and a shape, shared with NumPy without copies.
+
+Invariant: the memory is free for others when the Buffer and every array exported from it are gone, and not before.
+"""
+
+from __future__ import annotations
+
+import threading
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from uopc_core.dtype import DType, as_dtype
+from uopc_core.runtime.library import ffi
+from uopc_core.runtime.pool import Block, PoolStats, allocate, pool_stats, trim
+
+__all__ = ["Buffer", "PoolStats", "pool_stats", "trim"]
+
+_Array = np.ndarray[Any, Any]
+_BYTE = np.dtype(np.uint8)
+_ADDRESS = ffi.typeof("uintptr_t")
+_view_lock = threading.RLock()  # reentrant: a collection inside may look at other buffers
+
+
+class _Lease(np.ndarray[Any, Any]):
+    """The bytes of a block that was exported to NumPy: every view keeps it alive, and with it goes the block."""
+
+    __slots__ = ("block",)
+
+    block: Block
+
+    def __del__(self) -> None:
+        block = getattr(self, "block", None)  # NumPy makes temporary views of its own
+        if block is not None:
+            block.home.give(block)
+
+
+class Buffer:
+    """Memory of `shape` and `dtype` in C order, 64-byte aligned unless it came from elsewhere.
+
+    Equal only to itself, so that it can key a node of the graph.
+
+    Attributes:
+        pointer: the address of the first element.
+        requires_grad: a leaf that derivatives are taken of.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_block", "dtype", "nbytes", "pointer", "requires_grad", "shape")
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: DType, nbytes: int, pointer: int, block: Block | None, array: _Array | None
+    ) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.nbytes = nbytes
+        self.pointer = pointer
+        self.requires_grad = False
+        self._block = block
+        self._array = array
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...], dtype: DType) -> Buffer:
+        """Memory with undefined contents.
+
+        Raises:
+            MemoryError: there is not that much.
+        """
+        nbytes = prod(shape) * dtype.itemsize
+        try:
+            block = allocate(nbytes)
+        except MemoryError:
+            raise MemoryError(f"no memory for an array of shape {shape} and dtype {dtype}: {nbytes} bytes") from None
+        return cls(shape, dtype, nbytes, block.address, block, None)
+
+    @classmethod
+    def from_numpy(cls, array: _Array, copy: bool = True) -> Buffer:
+        """The values of `array`, any strides and byte order.
+
+        Args:
+            copy: False shares the memory instead, and keeps `array` alive.
+        Raises:
+            DTypeError: no dtype of the graph.
+            ValueError: `copy` is False and the memory is not in C order, not aligned or in another byte order.
+        """
+        if copy:
+            buffer = cls.empty(array.shape, as_dtype(array.dtype.newbyteorder("=")))
+            buffer.array[...] = array
+            return buffer
+        if not (array.flags.carray or _is_shareable(array)):
+            raise ValueError("copy=False: only memory in C order, aligned and in native byte order can be shared")
+        plain = array if type(array) is np.ndarray else array.view(np.ndarray)
+        pointer = int(ffi.cast(_ADDRESS, ffi.from_buffer(plain)))
+        return cls(array.shape, as_dtype(array.dtype), array.nbytes, pointer, None, plain)
+
+    @property
+    def array(self) -> _Array:
+        """The memory as a NumPy array, always the same one."""
+        return self._array if self._array is not None else self._export()
+
+    def readonly(self) -> _Array:
+        """The memory as an array that cannot be made writeable."""
+        return np.asarray(memoryview(self.array).toreadonly())
+
+    def _export(self) -> _Array:
+        with _view_lock:
+            block = self._block
+            if self._array is None and block is not None:
+                lease = _Lease((self.nbytes,), _BYTE, block.pages, block.offset)
+                lease.block = block
+                self._array = np.ndarray(self.shape, self.dtype, lease)
+            assert self._array is not None
+            return self._array
+
+    def __del__(self) -> None:
+        if self._array is None and self._block is not None:
+            self._block.home.give(self._block)
+
+    def __repr__(self) -> str:
+        return f"Buffer({self.dtype.name}, {self.shape}, at {self.pointer:#x})"
+
+
+def _is_shareable(array: _Array) -> bool:
+    flags = array.flags
+    return flags.c_contiguous and flags.aligned and array.dtype.isnative
