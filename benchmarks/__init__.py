@@ -1,0 +1,1 @@
+"""Speed beside NumPy, JAX, Numba, numexpr and PyTorch, in one run: `python -m benchmarks`; see README.md here."""

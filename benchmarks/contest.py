@@ -1,0 +1,125 @@
+"""A row of the table: the same computation by several libraries, checked to agree, then timed in turns."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["OURS", "Contest", "Disagreement", "Row", "Times", "installed", "measure"]
+
+OURS = "uopc_array"
+MIN_SAMPLE_S = 2e-3
+
+
+class Disagreement(AssertionError):
+    """Two libraries computed different things, so that their times mean nothing."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds per call, from the samples of all rounds."""
+
+    samples_s: tuple[float, ...]
+
+    @property
+    def median_s(self) -> float:
+        return statistics.median(self.samples_s)
+
+    @property
+    def best_s(self) -> float:
+        return min(self.samples_s)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What is compared.
+
+    Attributes:
+        runs: a call by library; it returns when the numbers are in memory, one array or a list of them.
+        rtol: to which the results agree with the first one's, relative to its largest element.
+        rounds: how often each library has its turn.
+    """
+
+    runs: Mapping[str, Callable[[], Any]]
+    rtol: float
+    rounds: int = 15
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table.
+
+    Attributes:
+        title: what is computed.
+        targets: by how much we are to be faster than which library.
+        times: measures the row; the argument asks for small sizes.
+    """
+
+    name: str
+    title: str
+    targets: Mapping[str, float]
+    times: Callable[[bool], Mapping[str, Times]]
+    notes: list[str] = field(default_factory=list[str])
+
+
+def installed(name: str) -> Any:
+    """The module, or None where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def _arrays(result: Any) -> list[Any]:
+    return [np.asarray(x) for x in (result if isinstance(result, (list, tuple)) else [result])]
+
+
+def check_agreement(contest: Contest) -> None:
+    """Compare every result with that of the first library.
+
+    Raises:
+        Disagreement: one differs by more than `contest.rtol`.
+    """
+    results = {name: _arrays(run()) for name, run in contest.runs.items()}
+    reference_name = next(iter(results))
+    for name, arrays in results.items():
+        reference = results[reference_name]
+        if [x.shape for x in arrays] != [x.shape for x in reference]:
+            raise Disagreement(f"{name} gives other shapes than {reference_name}")
+        for x, wanted in zip(arrays, reference, strict=True):
+            error = np.abs(x.astype(np.float64) - wanted).max() if x.size else 0.0
+            if not error <= contest.rtol * max(np.abs(wanted).max(), 1e-30):
+                raise Disagreement(f"{name} is off {reference_name} by {error:.3g}")
+
+
+def _sample(run: Callable[[], Any], calls: int) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        run()
+    return (time.perf_counter() - start) / calls
+
+
+def measure(contest: Contest) -> dict[str, Times]:
+    """Check, warm up, then let the libraries alternate; a sample is as many calls as fill 2 ms."""
+    check_agreement(contest)
+    calls: dict[str, int] = {}
+    for name, run in contest.runs.items():
+        _sample(run, 2)
+        calls[name] = max(1, round(MIN_SAMPLE_S / _sample(run, 1)))
+    samples: dict[str, list[float]] = {name: [] for name in contest.runs}
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(contest.rounds):
+            for name, run in contest.runs.items():
+                samples[name].append(_sample(run, calls[name]))
+    finally:
+        gc.enable()
+    return {name: Times(tuple(taken)) for name, taken in samples.items()}
