@@ -16,6 +16,7 @@ __all__ = [
     "copysign",
     "divide",
     "equal",
+    "expm1",
     "floor",
     "floor_divide",
     "greater",
@@ -44,6 +45,7 @@ __all__ = [
     "signbit",
     "square",
     "subtract",
+    "tanh",
     "trunc",
 ]
 
@@ -115,6 +117,29 @@ def square(x: UOp) -> UOp:
 def reciprocal(x: UOp) -> UOp:
     """1 / x, correctly rounded for real operands."""
     return 1 / x
+
+
+def expm1(x: UOp) -> UOp:
+    """``exp(x) - 1``; complex: +0 at -0 + 0j, and the standard's values where the real part is not finite."""
+    if not is_complex(x.dtype):
+        return x.unary(Ops.EXPM1)
+    a, b = real(x), imag(x)
+    sine = b.unary(Ops.SIN)
+    grows, zero = a.eq(_INFINITY), composite.zeros_like(b)
+    re = grows.where((isfinite(b) & b.ne(0)).where(a * b.unary(Ops.COS), a), a)
+    re = a.eq(-_INFINITY).where(-1, re)
+    im = a.eq(-_INFINITY).where(isfinite(b).where(sine * zero, zero), b.eq(0).where(b, a * sine))
+    at_infinity = re.binary(Ops.COMPLEX, im).stage("detach")
+    return isfinite(a).where(x.unary(Ops.EXPM1) + complex(0.0, -0.0), at_infinity)
+
+
+def tanh(x: UOp) -> UOp:
+    """Hyperbolic tangent; complex: +-1 with a zero of the sign of the imaginary part where the real part is infinite."""
+    if not is_complex(x.dtype):
+        return x.unary(Ops.TANH)
+    a, b = real(x), imag(x)
+    limit = copysign(composite.ones_like(a), a).binary(Ops.COMPLEX, copysign(composite.zeros_like(b), b))
+    return isinf(a).where(limit.stage("detach"), x.unary(Ops.TANH))
 
 
 def maximum(x: UOp, y: UOp) -> UOp:

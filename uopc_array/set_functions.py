@@ -52,7 +52,7 @@ def _found(node: UOp) -> tuple[Any, ...]:
 
 
 def _from_memory(values: np.ndarray[Any, Any]) -> Array:
-    return wrap(node_from_numpy(np.ascontiguousarray(values), None, False))
+    return wrap(node_from_numpy(np.asarray(values, order="C"), None, False))
 
 
 def _places(values: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Array:

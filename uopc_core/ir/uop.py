@@ -25,6 +25,7 @@ Scalar = bool | int | float | complex
 TRACKED = 1  # depends on a differentiable leaf
 TRACED = 2  # depends on a PARAM, so it has no value yet
 
+_KEEPS_SIGN_BIT = struct.Struct("<d")
 _KEEPS_SIGN_BITS = struct.Struct("<dd")
 _CONST, _BUFFER, _PARAM, _STAGE = Ops.CONST, Ops.BUFFER, Ops.PARAM, Ops.STAGE
 
@@ -378,7 +379,7 @@ def _as_value_of(value: Any, dtype: DType) -> Scalar:
 
 def _const_bits(value: Scalar) -> Hashable:
     if type(value) is float:
-        return value if value == value and value != 0.0 else repr(value)
+        return value if value == value and value != 0.0 else _KEEPS_SIGN_BIT.pack(value)
     if type(value) is complex:
         return _KEEPS_SIGN_BITS.pack(value.real, value.imag)
     return value
