@@ -21,7 +21,8 @@ from uopc_core.ir.uop import UOp, toposort
 __all__ = ["lower_contractions"]
 
 MIN_LIBRARY_WORK = 16384  # multiplications; below it generated code beats the call
-_LIBRARY_KINDS = "fc"
+_LIBRARY_KINDS = "iufc"
+_View = tuple[UOp, list[int | None]]  # a node, and for each axis of what is a view of it the axis it runs along
 
 
 def lower_contractions(outputs: list[UOp]) -> list[UOp]:
@@ -45,14 +46,23 @@ def _explicit_dtype(node: UOp) -> DType | None:
 
 def _lower_reduce(node: UOp, source: UOp) -> UOp:
     how, n = node.arg
-    if how is Ops.ADD and source.op in (Ops.MUL, Ops.STRONG_MUL) and node.dtype.kind in _LIBRARY_KINDS:
-        product = _contract(source.src[0], source.src[1], n)
-        if product is not None:
-            return product
+    if how is Ops.ADD and node.dtype.kind in _LIBRARY_KINDS:
+        factors, axes = _axes_of(source)
+        if factors.op in (Ops.MUL, Ops.STRONG_MUL):
+            x, y = (_through(_axes_of(operand), axes) for operand in factors.src)
+            product = _contract(x, y, source.shape, n)
+            if product is not None:
+                return product
     return source.reduce(how, n)
 
 
-def _axes_of(operand: UOp) -> tuple[UOp, list[int | None]]:
+def _through(operand: _View, axes: list[int | None]) -> _View:
+    """The axes of an operand of the product, seen from the node that is reduced."""
+    node, inner = operand
+    return node, [None if a is None else inner[a] for a in axes]
+
+
+def _axes_of(operand: UOp) -> _View:
     """The node `operand` is a view of, and for each axis of `operand` the axis of that node it runs along, or None."""
     axes: list[int | None] = list(range(operand.ndim))
     node = operand
@@ -81,11 +91,10 @@ def _same_axes_apart_from_ones(old: tuple[int, ...], new: tuple[int, ...]) -> li
     return [None if n == 1 else next(left) for n in new]
 
 
-def _contract(x: UOp, y: UOp, n_reduced: int) -> UOp | None:
+def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int) -> UOp | None:
     """``(x * y).reduce(ADD, n_reduced)`` as a library product, or None when it is not one, or too small."""
-    shape = x.shape
     n_kept = len(shape) - n_reduced
-    (a, a_axes), (b, b_axes) = _axes_of(x), _axes_of(y)
+    (a, a_axes), (b, b_axes) = x, y
     wide = [axis for axis in range(len(shape)) if shape[axis] != 1]
     in_a = [axis for axis in wide if a_axes[axis] is not None]
     in_b = [axis for axis in wide if b_axes[axis] is not None]
