@@ -1,0 +1,397 @@
+"""`.uir`: a graph as text, one line a node, and back to the same object. The form is described in docs/uir.md.
+
+%0: f32[1] = reshape(1.0)
+%1: f32[3] = expand(%0)
+%2: f32[3] = buffer("b0")
+%3: f32[3] = mul(%1, %2)
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from uopc_core.dtype import DTYPE_OF_SHORT_NAME, SHORT_NAMES, DType
+from uopc_core.errors import ParseError
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp, toposort
+
+__all__ = ["from_uir", "to_uir"]
+
+# what is written of an op's argument, besides its sources: what the type of the line does not say
+FIELDS: dict[Ops, tuple[str, ...]] = {
+    Ops.PARAM: ("index", "kind"),
+    Ops.PERMUTE: ("axes",),
+    Ops.SHRINK: ("bounds",),
+    Ops.PAD: ("widths",),
+    Ops.FLIP: ("axes",),
+    Ops.CONCAT: ("axis",),
+    Ops.REDUCE: ("op", "n"),
+    Ops.SCAN: ("op",),
+    Ops.SCATTER: ("mode",),
+    Ops.STAGE: ("how",),
+    Ops.EXTERN: ("name", "params", "output"),
+}
+_SHAPED_BY_TYPE = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.RANDOM})
+_TYPED_BY_TYPE = frozenset({Ops.PARAM, Ops.IOTA, Ops.CAST, Ops.BITCAST})
+_OP_OF_NAME = {op.name.lower(): op for op in Ops}
+_WORDS: dict[str, Any] = {"True": True, "False": False, "None": None}
+
+# the buffers that were printed without a name of their own, so that the text can be read back while they live
+_names: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+_printed: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+_numbers = itertools.count()
+
+# ------------------------------------------------------------------------------------------------------------- writing
+
+
+def to_uir(roots: UOp | Sequence[UOp], buffers: Mapping[str, Any] | None = None) -> str:
+    """The graph below `roots` as text, sources first.
+
+    Args:
+        roots: one node, which is then the last line, or several, which the last line returns.
+        buffers: memory by the names that it is to have; other buffers are named b0, b1, ... in this process.
+    Example:
+        >>> print(to_uir(UOp.const(2.0, dtypes.float32, (3,)) * 3.0))
+        %0: f32[1] = reshape(2.0)
+        %1: f32[3] = expand(%0)
+        %2: f32[1] = reshape(3.0)
+        %3: f32[3] = expand(%2)
+        %4: f32[3] = mul(%1, %3)
+    """
+    several = not isinstance(roots, UOp)
+    nodes = list(roots) if not isinstance(roots, UOp) else [roots]
+    kept = set(nodes)
+    names = {id(memory): name for name, memory in (buffers or {}).items()}
+    lines: list[str] = []
+    refs: dict[UOp, str] = {}
+    for node in toposort(nodes):
+        if node.op is Ops.CONST and node not in kept:
+            continue
+        refs[node] = f"%{len(refs)}"
+        lines.append(f"{refs[node]}: {_type_text(node)} = {_call_text(node, refs, names)}")
+    if several:
+        lines.append(f"return {', '.join([refs[node] for node in nodes])}")
+    return "\n".join(lines)
+
+
+def _type_text(node: UOp) -> str:
+    return f"{SHORT_NAMES[node.dtype]}{list(node.shape)}"
+
+
+def _call_text(node: UOp, refs: dict[UOp, str], names: dict[int, str]) -> str:
+    if node.op is Ops.CONST:
+        items = [_literal_text(node.arg)]
+    elif node.op is Ops.BUFFER:
+        items = [json.dumps(names.get(id(node.arg)) or _name_of(node.arg))]
+    else:
+        items = [refs[s] if s.op is not Ops.CONST else _operand_text(s, node.dtype) for s in node.src]
+        items += [f"{name}={_literal_text(value)}" for name, value in _fields_of(node)]
+    return f"{node.op.name.lower()}({', '.join(items)})"
+
+
+def _operand_text(const: UOp, line_dtype: DType) -> str:
+    text = _literal_text(const.arg)
+    return text if const.dtype is line_dtype else f"{text}:{SHORT_NAMES[const.dtype]}"
+
+
+def _fields_of(node: UOp) -> list[tuple[str, Any]]:
+    names = FIELDS.get(node.op, ())
+    if node.op is Ops.PARAM:
+        values: tuple[Any, ...] = (node.arg[0], node.arg[2])
+    else:
+        values = node.arg if len(names) > 1 else (node.arg,)
+    return list(zip(names, values, strict=False))
+
+
+def _name_of(memory: Any) -> str:
+    name = _names.get(memory)
+    if name is None:
+        name = _names[memory] = f"b{next(_numbers)}"
+        _printed[name] = memory
+    return name
+
+
+def _literal_text(value: Any) -> str:
+    match value:
+        case Ops():
+            return value.name.lower()
+        case None | bool() | int() | float():
+            return repr(value)
+        case complex():
+            return f"complex({value.real!r}, {value.imag!r})"
+        case str():
+            return json.dumps(value)
+        case tuple():
+            items: list[str] = [_literal_text(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+            return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+        case np.dtype():
+            return SHORT_NAMES[value]  # pyright: ignore[reportUnknownArgumentType]
+        case _:
+            raise TypeError(f"to_uir: no text for the argument {value!r} of type {type(value).__name__}")
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+def from_uir(text: str, buffers: Mapping[str, Any] | None = None) -> Any:
+    """The node that the last line of `text` defines, or the list of those that it returns.
+
+    Args:
+        buffers: memory by the names in the text; without it, those that this process printed and that still live.
+    Raises:
+        ParseError: with the line, and what was expected in it.
+    Example:
+        >>> from_uir("%0: i64[3] = iota()").shape
+        (3,)
+    """
+    nodes: dict[str, UOp] = {}
+    result: UOp | list[UOp] | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        reader = _LineReader(number, line, nodes, buffers or {})
+        if reader.at_end():
+            continue
+        if isinstance(result, list):
+            reader.fail("the end of the text after return")
+        result = reader.read_return() if reader.peek().text == "return" else reader.read_definition()
+    if result is None:
+        raise ParseError("from_uir: expected lines such as '%0: i64[3] = iota()', got none")
+    return result
+
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<ref>%\d+)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|inf\b|nan\b))"""
+    r"""|(?P<word>[A-Za-z_]\w*)|(?P<mark>[\[\](),:=])|(?P<end>\#.*|$))"""
+)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+
+
+class _LineReader:
+    """Recursive descent over the tokens of one line."""
+
+    def __init__(self, number: int, line: str, nodes: dict[str, UOp], buffers: Mapping[str, Any]) -> None:
+        self.number = number
+        self.line = line
+        self.nodes = nodes
+        self.buffers = buffers
+        self.position = 0
+        self.tokens = self._tokens()
+
+    def _tokens(self) -> list[_Token]:
+        tokens: list[_Token] = []
+        start = 0
+        while True:
+            found = _TOKEN.match(self.line, start)
+            if found is None:
+                self.fail("a token", self.line[start:].strip())
+            kind = found.lastgroup or "end"
+            tokens.append(_Token(kind, found.group(kind)))
+            if kind == "end":
+                return tokens
+            start = found.end()
+
+    def fail(self, expected: str, got: str | None = None) -> NoReturn:
+        got = got if got is not None else self.peek().text or "the end of the line"
+        raise ParseError(f"line {self.number}: expected {expected}, got {got}\n    {self.line.strip()}")
+
+    def peek(self) -> _Token:
+        return self.tokens[self.position]
+
+    def at_end(self) -> bool:
+        return self.peek().kind == "end"
+
+    def accept(self, mark: str) -> bool:
+        if self.peek().text != mark or self.peek().kind == "string":
+            return False
+        self.position += 1
+        return True
+
+    def expect(self, mark: str) -> None:
+        if not self.accept(mark):
+            self.fail(repr(mark))
+
+    def take(self, kind: str, expected: str) -> str:
+        token = self.peek()
+        if token.kind != kind:
+            self.fail(expected)
+        self.position += 1
+        return token.text
+
+    def read_return(self) -> list[UOp]:
+        self.position += 1
+        roots: list[UOp] = []
+        while not self.at_end():
+            roots.append(self.read_ref())
+            if not self.accept(","):
+                break
+        if not self.at_end():
+            self.fail("',' or the end of the line")
+        return roots
+
+    def read_ref(self) -> UOp:
+        name = self.take("ref", "a node such as %0")
+        if name not in self.nodes:
+            self.fail("a node defined above", name)
+        return self.nodes[name]
+
+    def read_definition(self) -> UOp:
+        name = self.take("ref", "a definition such as %0: f64[3] = ...")
+        if name in self.nodes:
+            self.fail("a name not defined before", name)
+        self.expect(":")
+        dtype, shape = self.read_dtype(), self.read_shape()
+        self.expect("=")
+        op = self.read_op()
+        operands, fields = self.read_arguments(dtype)
+        if not self.at_end():
+            self.fail("the end of the line")
+        try:
+            node = self.build(op, operands, fields, dtype, shape)
+        except ParseError:
+            raise
+        except (ValueError, TypeError, IndexError, AttributeError) as error:  # whatever the type rule makes of it
+            self.fail("a well-formed node", f"the error: {error}")
+        if node.shape != shape or node.dtype is not dtype:
+            self.fail(f"a node of the declared type {SHORT_NAMES[dtype]}{list(shape)}", _type_text(node))
+        self.nodes[name] = node
+        return node
+
+    def read_dtype(self) -> DType:
+        name = self.take("word", "a dtype")
+        if name not in DTYPE_OF_SHORT_NAME:
+            self.fail(f"a dtype of {' '.join(DTYPE_OF_SHORT_NAME)}", name)
+        return DTYPE_OF_SHORT_NAME[name]
+
+    def read_shape(self) -> tuple[int, ...]:
+        self.expect("[")
+        shape: list[int] = []
+        while not self.accept("]"):
+            extent = self.take("number", "an extent or ']'")
+            if not extent.isdigit():
+                self.fail("an extent", extent)
+            shape.append(int(extent))
+            if not self.accept(",") and self.peek().text != "]":
+                self.fail("',' or ']'")
+        return tuple(shape)
+
+    def read_op(self) -> Ops:
+        name = self.take("word", "an operation")
+        if name not in _OP_OF_NAME:
+            self.fail("an operation", name)
+        return _OP_OF_NAME[name]
+
+    def read_arguments(self, dtype: DType) -> tuple[list[Any], dict[str, Any]]:
+        """Operands (nodes and, for a leaf, what it is written with) and fields."""
+        operands: list[Any] = []
+        fields: dict[str, Any] = {}
+        self.expect("(")
+        while not self.accept(")"):
+            if self.peek().kind == "ref":
+                operands.append(self.read_ref())
+            elif self.peek().kind == "word" and self.tokens[self.position + 1].text == "=":
+                name = self.take("word", "the name of a field")
+                self.expect("=")
+                fields[name] = self.read_literal()
+            else:
+                operands.append(self.read_constant(dtype))
+            if not self.accept(",") and self.peek().text != ")":
+                self.fail("',' or ')'")
+        return operands, fields
+
+    def read_constant(self, dtype: DType) -> Any:
+        """A number as an operand, or the string that names a buffer."""
+        value = self.read_literal()
+        if isinstance(value, str):
+            return value
+        if not isinstance(value, (bool, int, float, complex)) or isinstance(value, Ops):
+            self.fail("a node, a number or the name of a buffer", repr(value))
+        if self.accept(":"):
+            dtype = self.read_dtype()
+        try:
+            return UOp.const(value, dtype)
+        except OverflowError:
+            self.fail(f"a number of dtype {SHORT_NAMES[dtype]}", repr(value))
+
+    def read_literal(self) -> Any:
+        token = self.peek()
+        self.position += 1
+        match token.kind:
+            case "string":
+                return json.loads(token.text)
+            case "number":
+                return int(token.text) if re.fullmatch(r"-?\d+", token.text) else float(token.text)
+            case "word":
+                return self.read_word(token.text)
+            case "mark" if token.text == "(":
+                return tuple(self.read_items())
+            case _:
+                self.position -= 1
+                self.fail("a number, a string, a tuple or a name")
+
+    def read_word(self, word: str) -> Any:
+        if word == "complex" and self.accept("("):
+            parts = self.read_items()
+            if len(parts) != 2 or not all(isinstance(part, float) for part in parts):
+                self.fail("complex(real, imaginary) with two floats", f"complex{tuple(parts)}")
+            return complex(*parts)
+        for table in (_WORDS, DTYPE_OF_SHORT_NAME, _OP_OF_NAME):
+            if word in table:
+                return table[word]
+        self.fail("True, False, None, inf, nan, a dtype or an operation", word)
+
+    def read_items(self) -> list[Any]:
+        """What stands between parentheses, the opening one read already."""
+        items: list[Any] = []
+        while not self.accept(")"):
+            items.append(self.read_literal())
+            if not self.accept(",") and self.peek().text != ")":
+                self.fail("',' or ')'")
+        return items
+
+    def build(self, op: Ops, operands: list[Any], fields: dict[str, Any], dtype: DType, shape: tuple[int, ...]) -> UOp:
+        names = FIELDS.get(op, ())
+        if set(fields) != set(names):
+            self.fail(f"the fields {', '.join(names) or 'none'} of {op.name.lower()}", ", ".join(fields) or "none")
+        if op is Ops.BUFFER:
+            return UOp.buffer(self.find_buffer(operands))
+        if any(isinstance(x, str) for x in operands):
+            self.fail("nodes and numbers as operands", "a string")
+        if op is Ops.CONST:
+            if len(operands) != 1 or operands[0].op is not Ops.CONST:
+                self.fail("one number in const(...)", f"{len(operands)} operands")
+            return operands[0]
+        values = [fields[name] for name in names]
+        return UOp.new(op, tuple(operands), _argument(op, values, shape), dtype if op in _TYPED_BY_TYPE else None)
+
+    def find_buffer(self, operands: list[Any]) -> Any:
+        if len(operands) != 1 or not isinstance(operands[0], str):
+            self.fail('one name in buffer("...")', f"{len(operands)} operands")
+        name = operands[0]
+        memory = self.buffers.get(name)
+        if memory is None:
+            memory = _printed.get(name)
+        if memory is None:
+            self.fail(f"a buffer named {name!r} in buffers=, or one that was printed and still lives", "neither")
+        return memory
+
+
+def _argument(op: Ops, values: list[Any], shape: tuple[int, ...]) -> Any:
+    if op in _SHAPED_BY_TYPE:
+        return shape
+    if op is Ops.IOTA:
+        return shape[0] if len(shape) == 1 else -1
+    if op is Ops.PARAM:
+        return (values[0], shape, values[1])
+    if len(values) > 1:
+        return tuple(values)
+    return values[0] if values else None

@@ -1,0 +1,79 @@
+"""The verifier: what every graph must satisfy, checked again from scratch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from uopc_core.errors import DTypeError, ShapeError, VerifyError
+from uopc_core.ir.infer import INFER
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import TRACED, TRACKED, UOp, toposort
+
+__all__ = ["verify"]
+
+_TYPED = frozenset({Ops.CONST, Ops.PARAM, Ops.IOTA, Ops.CAST, Ops.BITCAST})
+
+
+def verify(roots: Iterable[UOp]) -> None:
+    """Check the type, the identity, the order, the flags and the depth of every node below `roots`.
+
+    Raises:
+        VerifyError: the first node that breaks an invariant, with what was expected.
+    """
+    done: set[UOp] = set()
+    for node in toposort(roots):
+        for s in node.src:
+            if s not in done:
+                raise _fault(node, "no cycles", f"a cycle through {s}")
+        done.add(node)
+        _verify_type(node)
+        _verify_identity(node)
+        _verify_flags(node)
+        _verify_depth(node)
+        _verify_memory(node)
+
+
+def _fault(node: UOp, expected: str, got: object) -> VerifyError:
+    sources = "".join(f"\n    source {s}" for s in node.src)
+    return VerifyError(f"verify: expected {expected}, got {got}\n    in {node}{sources}")
+
+
+def _verify_type(node: UOp) -> None:
+    given = node.dtype if node.op in _TYPED else None
+    try:
+        shape, dtype = INFER[node.op](node.op, node.src, node.arg, given)
+    except (ShapeError, DTypeError) as error:
+        raise _fault(node, "a node that its type rule accepts", error) from None
+    if (shape, dtype) != (node.shape, node.dtype):
+        raise _fault(node, f"{dtype.name}{list(shape)} by the type rule", f"{node.dtype.name}{list(node.shape)}")
+
+
+def _verify_identity(node: UOp) -> None:
+    if UOp.new(node.op, node.src, node.arg, node.dtype if node.op in _TYPED else None) is not node:
+        raise _fault(node, "one node per op, sources and argument", "a second one")
+
+
+def _verify_flags(node: UOp) -> None:
+    from_sources = 0
+    for s in node.src:
+        from_sources |= s.flags
+    if node.op is not Ops.PARAM and (node.flags ^ from_sources) & TRACED:
+        raise _fault(node, "TRACED exactly where a source is", f"flags {node.flags}")
+    if node.flags & TRACKED and node.dtype.kind not in "fc":
+        raise _fault(node, "TRACKED on floating nodes only", f"flags {node.flags}")
+    loses = node.op is Ops.STAGE and node.arg == "detach"
+    if from_sources & TRACKED and node.dtype.kind in "fc" and not node.flags & TRACKED and not loses:
+        raise _fault(node, "TRACKED, as a source is", f"flags {node.flags}")
+
+
+def _verify_depth(node: UOp) -> None:
+    # a source that had a value when the node was made does not count, so the depth may be less
+    most = max([s.depth + 1 for s in node.src], default=0)
+    if not 0 <= node.depth <= most:
+        raise _fault(node, f"a depth of 0 to {most}", node.depth)
+
+
+def _verify_memory(node: UOp) -> None:
+    memory = node.realized
+    if memory is not None and (memory.shape != node.shape or memory.dtype is not node.dtype):
+        raise _fault(node, "memory of the node's own type", f"{memory.dtype.name}{list(memory.shape)}")
