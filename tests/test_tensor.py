@@ -219,7 +219,7 @@ def test_numpy_array_on_the_left_gives_a_tensor() -> None:
     out = np.array([1.0, 2.0], np.float32) - Tensor([3.0, 5.0])
     assert isinstance(out, Tensor)
     assert out.numpy().tolist() == [-2.0, -3.0]
-    assert (np.eye(2, dtype=np.float32) @ Tensor([3.0, 5.0])).numpy().tolist() == [3.0, 5.0]
+    assert Tensor.numpy(np.eye(2, dtype=np.float32) @ Tensor([3.0, 5.0])).tolist() == [3.0, 5.0]  # pyright: ignore[reportArgumentType]
 
 
 def test_comparisons_are_elementwise_bools() -> None:

@@ -119,12 +119,12 @@ def _is_tensor(x: Any) -> bool:
 
 
 def _tensors_of(tree: Any, seen: set[int]) -> Iterator[Tensor]:
-    for leaf in cast("list[Any]", optree.tree_leaves(tree, is_leaf=_is_tensor)):
+    for leaf in optree.tree_leaves(tree, is_leaf=_is_tensor):
         if isinstance(leaf, Tensor):
             yield leaf
         elif hasattr(leaf, "__dict__") and not isinstance(leaf, type) and id(leaf) not in seen:
             seen.add(id(leaf))
-            for value in vars(leaf).values():
+            for value in cast("dict[str, Any]", vars(leaf)).values():
                 yield from _tensors_of(value, seen)
 
 

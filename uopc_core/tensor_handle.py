@@ -8,7 +8,7 @@ other is let go once it is computed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -197,11 +197,10 @@ def required_node(value: Any) -> UOp:
 
 def operands(x: UOp, other: Any) -> tuple[UOp, UOp] | None:
     """`x` and `other` in their common shape and dtype; None when `other` is nothing that a Tensor computes with."""
-    if isinstance(other, np.generic):
-        other = other.item()
-    if isinstance(other, SCALARS):
-        dtype = functions.dtype_beside_scalar(x.dtype, other)
-        return x.cast(dtype), UOp.const(other, dtype, x.shape)
+    scalar = cast("Any", other).item() if isinstance(other, np.generic) else other
+    if isinstance(scalar, SCALARS):
+        dtype = functions.dtype_beside_scalar(x.dtype, scalar)
+        return x.cast(dtype), UOp.const(scalar, dtype, x.shape)
     node = node_of(other)
     if node is None:
         return None
@@ -223,9 +222,9 @@ def branches(x: Any, y: Any) -> tuple[UOp, UOp]:
 def index_entries(k: Any) -> Sequence[Key]:
     """One entry of an index as what `getitem` takes; a mask becomes one integer array per axis."""
     if k is None or k is Ellipsis or isinstance(k, slice):
-        return [k]
+        return [cast("Key", k)]
     if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
-        return [int(k)]
+        return [int(cast("Any", k))]
     node = node_of(k) if not isinstance(k, SCALARS) else None
     if node is None or not (is_integer(node.dtype) or is_bool(node.dtype)):
         kind = type(k).__name__ if node is None else f"{node.dtype.name} Tensor"
