@@ -65,7 +65,7 @@ def normalize_axes(name: str, axis: AxisLike, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
-    if not isinstance(axis, (tuple, list)):
+    if not isinstance(axis, Sequence):
         return (normalize_axis(name, axis, ndim),)
     axes = tuple([normalize_axis(name, a, ndim) for a in axis])
     if len(set(axes)) != len(axes):
