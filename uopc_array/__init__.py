@@ -16,6 +16,7 @@ from numpy import (
     uint64,
 )
 
+from uopc_array import fft, linalg
 from uopc_array.array import (
     Array,
 )
@@ -127,6 +128,9 @@ from uopc_array.indexing_functions import (
 )
 from uopc_array.inspection import (
     __array_namespace_info__,
+)
+from uopc_array.jit import (
+    jit,
 )
 from uopc_array.linear_algebra_functions import (
     matmul,
@@ -242,6 +246,7 @@ __all__ = [
     "expand_dims",
     "expm1",
     "eye",
+    "fft",
     "finfo",
     "flip",
     "float32",
@@ -266,8 +271,10 @@ __all__ = [
     "isin",
     "isinf",
     "isnan",
+    "jit",
     "less",
     "less_equal",
+    "linalg",
     "linspace",
     "log",
     "log1p",
