@@ -6,7 +6,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
-from uopc_array._nodes import as_node
+import numpy as np
+
+from uopc_array._nodes import as_node, node_from_numpy
 from uopc_array.array import Array
 from uopc_core import DType, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer
 from uopc_core.errors import AxisError, DTypeError, ShapeError
@@ -20,6 +22,7 @@ __all__ = [
     "as_real",
     "as_real_floating",
     "check_device",
+    "from_memory",
     "node_of",
     "normalize_axes",
     "normalize_axis",
@@ -40,6 +43,11 @@ def node_of(x: ArrayLike) -> UOp:
 
 
 wrap: Callable[[UOp], Array] = Array._from_uop
+
+
+def from_memory(values: np.ndarray[Any, Any]) -> Array:
+    """An array on fresh values of the host, which nobody else will write to: they are not copied."""
+    return wrap(node_from_numpy(np.asarray(values, order="C"), None, False))
 
 
 # ---------------------------------------------------------------------------------------------- axes

@@ -10,8 +10,17 @@ from typing import Any
 import numpy as np
 
 from uopc_array import _axes
-from uopc_array._arguments import AxisLike, ShapeLike, node_of, normalize_axes, normalize_axis, shape_of, wrap
-from uopc_array._nodes import cast_node, node_from_numpy
+from uopc_array._arguments import (
+    AxisLike,
+    ShapeLike,
+    from_memory,
+    node_of,
+    normalize_axes,
+    normalize_axis,
+    shape_of,
+    wrap,
+)
+from uopc_array._nodes import cast_node
 from uopc_array._promotion import broadcast, result_dtype
 from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
@@ -436,8 +445,8 @@ def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:
     values = np.broadcast_to(buffer_of_node(counts).array.reshape(-1), (n,)).astype(np.int64)
     if np.any(values < 0):
         raise ValueError(f"repeat: expected repeats of 0 or more, got {int(values.min())}")
-    places = node_from_numpy(np.repeat(np.arange(n), values), None, False)
-    return wrap(_axes.take_on_axis(node, places, at))
+    places = from_memory(np.repeat(np.arange(n), values))
+    return wrap(_axes.take_on_axis(node, node_of(places), at))
 
 
 def _repeated(node: UOp, times: int, axis: int) -> UOp:

@@ -6,8 +6,17 @@ from typing import Literal
 
 import numpy as np
 
-from uopc_array._arguments import ArrayLike, AxisLike, as_real, node_of, normalize_axes, normalize_axis, wrap
-from uopc_array._nodes import cast_node, node_from_numpy
+from uopc_array._arguments import (
+    ArrayLike,
+    AxisLike,
+    as_real,
+    from_memory,
+    node_of,
+    normalize_axes,
+    normalize_axis,
+    wrap,
+)
+from uopc_array._nodes import cast_node
 from uopc_array._promotion import broadcast, promote, result_dtype
 from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
@@ -115,7 +124,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     if node.ndim == 0:
         raise ShapeError("nonzero: expected one axis or more, got an array of shape (); reshape it to (1,) first")
     places = np.nonzero(buffer_of_node(node).array)
-    return tuple([wrap(node_from_numpy(place.astype(np.int64, copy=False), None, False)) for place in places])
+    return tuple([from_memory(place.astype(np.int64, copy=False)) for place in places])
 
 
 def searchsorted(

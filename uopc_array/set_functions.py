@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from uopc_array._arguments import ArrayLike, as_real, node_of, wrap
-from uopc_array._nodes import cast_node, node_from_numpy
+from uopc_array._arguments import ArrayLike, as_real, from_memory, node_of, wrap
+from uopc_array._nodes import cast_node
 from uopc_array._promotion import result_dtype
 from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
@@ -51,18 +51,14 @@ def _found(node: UOp) -> tuple[Any, ...]:
     return np.unique(memory, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
 
 
-def _from_memory(values: np.ndarray[Any, Any]) -> Array:
-    return wrap(node_from_numpy(np.asarray(values, order="C"), None, False))
-
-
 def _places(values: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Array:
-    return _from_memory(values.astype(np.int64, copy=False).reshape(shape))
+    return from_memory(values.astype(np.int64, copy=False).reshape(shape))
 
 
 def _values(node: UOp, values: np.ndarray[Any, Any], first: np.ndarray[Any, Any]) -> Array:
     """The unique values; gathered from `node` where derivatives must flow back into it."""
     if not node.flags & TRACKED:
-        return _from_memory(values)
+        return from_memory(values)
     return wrap(node.reshape((node.size,)).index(node_of(_places(first, first.shape))))
 
 
@@ -148,7 +144,7 @@ def unique_values(x: Array, /) -> Array:
     node = node_of(x)
     if node.flags & TRACKED:
         return unique_all(x).values
-    return _from_memory(np.unique(buffer_of_node(node).array, equal_nan=False))
+    return from_memory(np.unique(buffer_of_node(node).array, equal_nan=False))
 
 
 def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Array:
