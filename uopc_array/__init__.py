@@ -1,5 +1,7 @@
 """NumPy that is lazy, fused, compiled and differentiable: the array API standard 2025.12 and more of NumPy."""
 
+# ruff: noqa: F403 (a chapter says in its own __all__ what it exports; listing 300 names twice more would hide the chapters)
+
 from numpy import (
     bool,
     complex64,
@@ -16,343 +18,87 @@ from numpy import (
     uint64,
 )
 
-from uopc_array import fft, linalg
-from uopc_array.array import (
-    Array,
+from uopc_array import (
+    constants,
+    creation_functions,
+    data_type_functions,
+    einsum_functions,
+    elementwise_functions,
+    fft,
+    indexing_functions,
+    linalg,
+    linear_algebra_functions,
+    manipulation_functions,
+    numpy_elementwise,
+    numpy_manipulation,
+    numpy_products,
+    numpy_statistics,
+    searching_functions,
+    set_functions,
+    sorting_functions,
+    statistical_functions,
+    utility_functions,
 )
-from uopc_array.constants import (
-    e,
-    inf,
-    nan,
-    newaxis,
-    pi,
-)
-from uopc_array.creation_functions import (
-    arange,
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    ones,
-    ones_like,
-    tril,
-    triu,
-    zeros,
-    zeros_like,
-)
-from uopc_array.data_type_functions import (
-    astype,
-    can_cast,
-    finfo,
-    iinfo,
-    isdtype,
-    result_type,
-)
-from uopc_array.elementwise_functions import (
-    abs,
-    acos,
-    acosh,
-    add,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    bitwise_and,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    ceil,
-    clip,
-    conj,
-    copysign,
-    cos,
-    cosh,
-    divide,
-    equal,
-    exp,
-    expm1,
-    floor,
-    floor_divide,
-    greater,
-    greater_equal,
-    hypot,
-    imag,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    nextafter,
-    not_equal,
-    positive,
-    pow,
-    real,
-    reciprocal,
-    remainder,
-    round,
-    sign,
-    signbit,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    subtract,
-    tan,
-    tanh,
-    trunc,
-)
-from uopc_array.indexing_functions import (
-    take,
-    take_along_axis,
-)
-from uopc_array.inspection import (
-    __array_namespace_info__,
-)
-from uopc_array.jit import (
-    jit,
-)
-from uopc_array.linear_algebra_functions import (
-    matmul,
-    matrix_transpose,
-    tensordot,
-    vecdot,
-)
-from uopc_array.manipulation_functions import (
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    concat,
-    expand_dims,
-    flip,
-    moveaxis,
-    permute_dims,
-    repeat,
-    reshape,
-    roll,
-    squeeze,
-    stack,
-    tile,
-    unstack,
-)
-from uopc_array.searching_functions import (
-    argmax,
-    argmin,
-    count_nonzero,
-    nonzero,
-    searchsorted,
-    where,
-)
-from uopc_array.set_functions import (
-    isin,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
-from uopc_array.sorting_functions import (
-    argsort,
-    sort,
-)
-from uopc_array.statistical_functions import (
-    cumulative_prod,
-    cumulative_sum,
-    max,
-    mean,
-    min,
-    prod,
-    std,
-    sum,
-    var,
-)
-from uopc_array.utility_functions import (
-    all,
-    any,
-    diff,
-)
+from uopc_array.array import Array
+from uopc_array.constants import *
+from uopc_array.creation_functions import *
+from uopc_array.data_type_functions import *
+from uopc_array.einsum_functions import *
+from uopc_array.elementwise_functions import *
+from uopc_array.indexing_functions import *
+from uopc_array.inspection import __array_namespace_info__
+from uopc_array.jit import jit
+from uopc_array.linear_algebra_functions import *
+from uopc_array.manipulation_functions import *
+from uopc_array.numpy_elementwise import *
+from uopc_array.numpy_manipulation import *
+from uopc_array.numpy_products import *
+from uopc_array.numpy_statistics import *
+from uopc_array.searching_functions import *
+from uopc_array.set_functions import *
+from uopc_array.sorting_functions import *
+from uopc_array.statistical_functions import *
+from uopc_array.utility_functions import *
 
 __all__ = [
     "Array",
     "__array_api_version__",
     "__array_namespace_info__",
     "__version__",
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "all",
-    "any",
-    "arange",
-    "argmax",
-    "argmin",
-    "argsort",
-    "asarray",
-    "asin",
-    "asinh",
-    "astype",
-    "atan",
-    "atan2",
-    "atanh",
-    "bitwise_and",
-    "bitwise_invert",
-    "bitwise_left_shift",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
     "bool",
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast_to",
-    "can_cast",
-    "ceil",
-    "clip",
     "complex64",
     "complex128",
-    "concat",
-    "conj",
-    "copysign",
-    "cos",
-    "cosh",
-    "count_nonzero",
-    "cumulative_prod",
-    "cumulative_sum",
-    "diff",
-    "divide",
-    "e",
-    "empty",
-    "empty_like",
-    "equal",
-    "exp",
-    "expand_dims",
-    "expm1",
-    "eye",
     "fft",
-    "finfo",
-    "flip",
     "float32",
     "float64",
-    "floor",
-    "floor_divide",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "greater",
-    "greater_equal",
-    "hypot",
-    "iinfo",
-    "imag",
-    "inf",
     "int8",
     "int16",
     "int32",
     "int64",
-    "isdtype",
-    "isfinite",
-    "isin",
-    "isinf",
-    "isnan",
     "jit",
-    "less",
-    "less_equal",
     "linalg",
-    "linspace",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logaddexp",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "matmul",
-    "matrix_transpose",
-    "max",
-    "maximum",
-    "mean",
-    "meshgrid",
-    "min",
-    "minimum",
-    "moveaxis",
-    "multiply",
-    "nan",
-    "negative",
-    "newaxis",
-    "nextafter",
-    "nonzero",
-    "not_equal",
-    "ones",
-    "ones_like",
-    "permute_dims",
-    "pi",
-    "positive",
-    "pow",
-    "prod",
-    "real",
-    "reciprocal",
-    "remainder",
-    "repeat",
-    "reshape",
-    "result_type",
-    "roll",
-    "round",
-    "searchsorted",
-    "sign",
-    "signbit",
-    "sin",
-    "sinh",
-    "sort",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "std",
-    "subtract",
-    "sum",
-    "take",
-    "take_along_axis",
-    "tan",
-    "tanh",
-    "tensordot",
-    "tile",
-    "tril",
-    "triu",
-    "trunc",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
-    "unstack",
-    "var",
-    "vecdot",
-    "where",
-    "zeros",
-    "zeros_like",
 ]
+__all__ += constants.__all__
+__all__ += creation_functions.__all__
+__all__ += data_type_functions.__all__
+__all__ += einsum_functions.__all__
+__all__ += elementwise_functions.__all__
+__all__ += indexing_functions.__all__
+__all__ += linear_algebra_functions.__all__
+__all__ += manipulation_functions.__all__
+__all__ += numpy_elementwise.__all__
+__all__ += numpy_manipulation.__all__
+__all__ += numpy_products.__all__
+__all__ += numpy_statistics.__all__
+__all__ += searching_functions.__all__
+__all__ += set_functions.__all__
+__all__ += sorting_functions.__all__
+__all__ += statistical_functions.__all__
+__all__ += utility_functions.__all__
 
 __array_api_version__ = "2025.12"
 __version__ = "0.1.0"

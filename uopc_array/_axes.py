@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from uopc_core import UOp, composite
 
-__all__ = ["diagonal", "move_axis", "take_along_axis", "take_on_axis"]
+__all__ = ["diagonal", "move_axis", "take_along_axis", "take_on_axis", "windows"]
 
 
 def move_axis(x: UOp, source: int, destination: int) -> UOp:
@@ -30,6 +30,17 @@ def diagonal(x: UOp, offset: int = 0) -> UOp:
     square = x.shrink([*whole, (top, top + k), (left, left + k)]).reshape((*batch, k * k))
     rows = square.pad([*[(0, 0) for _ in batch], (0, k)]).reshape((*batch, k, k + 1))
     return rows.shrink([*whole, (0, k), (0, 1)]).reshape((*batch, k))
+
+
+def windows(x: UOp, k: int) -> UOp:
+    """The windows of `k` neighbours of a vector, as movement alone: (N,) -> (N - k + 1, k).
+
+    The vector again and again, cut into rows of N + 1: each row starts one place further than the row before.
+    """
+    n = x.size
+    again = x.reshape((1, n)).expand((k + 1, n)).reshape(((k + 1) * n,))
+    rows = again.shrink([(0, k * (n + 1))]).reshape((k, n + 1))
+    return rows.shrink([(0, k), (0, n - k + 1)]).permute((1, 0))
 
 
 def take_on_axis(x: UOp, places: UOp, axis: int) -> UOp:

@@ -4,6 +4,9 @@ Operands have been promoted and broadcast: one dtype, one shape. Where NumPy and
 is followed.
 """
 
+from collections.abc import Sequence
+from functools import reduce
+
 from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_float, is_integer, is_unsigned
 from uopc_core.errors import DTypeError
 
@@ -44,6 +47,7 @@ __all__ = [
     "sign",
     "signbit",
     "square",
+    "sum_of_products",
     "subtract",
     "tanh",
     "trunc",
@@ -134,7 +138,7 @@ def expm1(x: UOp) -> UOp:
 
 
 def tanh(x: UOp) -> UOp:
-    """Hyperbolic tangent; complex: +-1 with a zero of the sign of the imaginary part where the real part is infinite."""
+    """Hyperbolic tangent; complex: +-1 where the real part is infinite, and a zero of the sign of the imaginary part."""
     if not is_complex(x.dtype):
         return x.unary(Ops.TANH)
     a, b = real(x), imag(x)
@@ -148,6 +152,12 @@ def maximum(x: UOp, y: UOp) -> UOp:
 
 def minimum(x: UOp, y: UOp) -> UOp:
     return x.binary(Ops.MIN, y)
+
+
+def sum_of_products(factors: Sequence[UOp], n: int) -> UOp:
+    """The sum of the factors' product over the `n` trailing axes; of bool, whether any product is true."""
+    product = reduce(multiply, factors)
+    return product.reduce(Ops.OR if is_bool(product.dtype) else Ops.ADD, n)
 
 
 def matmul(x: UOp, y: UOp) -> UOp:

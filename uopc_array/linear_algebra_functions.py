@@ -11,7 +11,7 @@ from uopc_array._arguments import node_of, normalize_axis, wrap
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import broadcast, result_dtype
 from uopc_array.array import Array
-from uopc_core import Ops, UOp, composite, is_bool
+from uopc_core import UOp, composite
 from uopc_core.errors import AxisError, ShapeError
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -23,13 +23,6 @@ def _promoted(x1: Any, x2: Any) -> tuple[UOp, UOp]:
     """Both operands in the promoted dtype, each in its own shape."""
     dtype = result_dtype(x1, x2)
     return cast_node(node_of(x1), dtype), cast_node(node_of(x2), dtype)
-
-
-def _summed(x: UOp, y: UOp, n: int) -> UOp:
-    """The sum of products over the `n` trailing axes; of bool, whether any product is true."""
-    if is_bool(x.dtype):
-        return (x & y).reduce(Ops.OR, n)
-    return (x * y).reduce(Ops.ADD, n)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
@@ -120,7 +113,7 @@ def tensordot(x1: Array, x2: Array, /, axes: Axes = 2) -> Array:
     shape = (*rows, *columns, *shared)
     left = left.reshape((*rows, *[1] * len(columns), *shared)).expand(shape)
     right = right.reshape((*[1] * len(rows), *columns, *shared)).expand(shape)
-    return wrap(_summed(left, right, n))
+    return wrap(_bodies.sum_of_products((left, right), n))
 
 
 def _paired_axes(left: UOp, right: UOp, axes: Axes) -> tuple[list[int], list[int]]:
@@ -169,4 +162,5 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         )
     left, right = composite.move_axes_last(_bodies.conj(left), [first]), composite.move_axes_last(right, [second])
     shape = broadcast("vecdot", left.shape, right.shape)
-    return wrap(_summed(composite.broadcast_to(left, shape), composite.broadcast_to(right, shape), 1))
+    factors = (composite.broadcast_to(left, shape), composite.broadcast_to(right, shape))
+    return wrap(_bodies.sum_of_products(factors, 1))

@@ -1,0 +1,153 @@
+"""Sums of products by index letters: opt_einsum finds the order, each step is an expand, multiply and reduce.
+
+Source: Smith & Gray, "opt_einsum", Journal of Open Source Software 3 (2018), 753.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import opt_einsum  # pyright: ignore[reportMissingTypeStubs]  # opt_einsum has no annotations
+from opt_einsum.parser import parse_einsum_input  # pyright: ignore[reportMissingTypeStubs]  # likewise
+
+from uopc_array import _axes, _bodies
+from uopc_array._arguments import node_of, wrap
+from uopc_array._nodes import cast_node
+from uopc_array._promotion import result_dtype
+from uopc_array.array import Array
+from uopc_core import UOp, composite
+from uopc_core.errors import ShapeError
+
+__all__ = ["einsum", "einsum_path"]
+
+Term = tuple[str, UOp]
+
+
+def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Array:
+    """Sum of products of the operands over index letters, as in ``einsum("ij,jk->ik", x, y)``.
+
+    Args:
+        subscripts: a letter for every axis of every operand, and of the result; ``...`` stands for further axes. Or
+            NumPy's other form, ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.
+        operands: any dtypes; a letter has the same extent, or 1, everywhere.
+        optimize: how opt_einsum looks for the order of products; False takes all at once.
+    Returns:
+        the promoted dtype; the extents of the result's letters.
+    Raises:
+        ShapeError: a letter with two extents, or letters that do not fit the axes.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.einsum("ij,j->i", xp.asarray([[1, 2], [3, 4]]), xp.asarray([10, 1]))
+        Array([12, 34], dtype=int64)
+    """
+    inputs, output, arrays = _parsed(subscripts, operands)
+    dtype = result_dtype(*arrays)
+    terms = [(letters, cast_node(node_of(x), dtype)) for letters, x in zip(inputs, arrays, strict=True)]
+    _check_extents(terms)
+    for places in _path(inputs, output, [node.shape for _, node in terms], optimize):
+        taken = [terms[place] for place in places]
+        terms = [term for place, term in enumerate(terms) if place not in places]
+        wanted = {*output, *"".join(letters for letters, _ in terms)}
+        kept = "".join(dict.fromkeys(a for letters, _ in taken for a in letters if a in wanted)) if terms else output
+        terms.append((kept, _product(taken, kept)))
+    return wrap(terms[0][1])
+
+
+def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Any:
+    """The order in which `einsum` would multiply.
+
+    Args:
+        subscripts: as for `einsum`.
+        operands: as for `einsum`.
+        optimize: as for `einsum`.
+    Returns:
+        pairs of places in the list of operands, and a report, as from ``opt_einsum.contract_path``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.einsum_path("ij,jk,k->i", xp.ones((2, 3)), xp.ones((3, 4)), xp.ones(4))[0]
+        [(1, 2), (0, 1)]
+    """
+    inputs, output, arrays = _parsed(subscripts, operands)
+    equation = f"{','.join(inputs)}->{output}"
+    shapes = [node_of(x).shape for x in arrays]
+    return cast("Any", opt_einsum.contract_path)(equation, *shapes, shapes=True, optimize=optimize)
+
+
+def _parsed(subscripts: Any, operands: tuple[Any, ...]) -> tuple[list[str], str, list[Any]]:
+    """The letters of each operand and of the result, with those that ``...`` stands for, and the operands."""
+    given = [subscripts, *operands]
+    arrays = [x if isinstance(subscripts, str) and i == 0 else _as_operand(x) for i, x in enumerate(given)]
+    try:
+        inputs, output, found = cast("Any", parse_einsum_input)(arrays)
+    except ValueError as error:
+        raise ShapeError(f"einsum: {error}") from None
+    return str(inputs).split(","), str(output), list(found)
+
+
+def _as_operand(x: Any) -> Any:
+    """An operand with a shape; lists of axis numbers, as in NumPy's other form, stay."""
+    is_labels = isinstance(x, list | tuple) and all(isinstance(i, int) or i is Ellipsis for i in cast("list[Any]", x))
+    return cast("Any", x) if is_labels or isinstance(x, Array) else wrap(node_of(x))
+
+
+def _check_extents(terms: list[Term]) -> None:
+    extents: dict[str, int] = {}
+    for letters, node in terms:
+        if len(letters) != node.ndim:
+            raise ShapeError(f"einsum: the letters {letters!r} name {len(letters)} axes, got shape {node.shape}")
+        for letter, n in zip(letters, node.shape, strict=True):
+            if n != 1 and extents.setdefault(letter, n) != n:
+                raise ShapeError(f"einsum: letter {letter!r} has extents {extents[letter]} and {n}")
+
+
+def _path(inputs: list[str], output: str, shapes: list[tuple[int, ...]], optimize: Any) -> list[tuple[int, ...]]:
+    everything = tuple(range(len(inputs)))
+    if len(inputs) <= 2 or optimize is False:
+        return [everything]
+    equation = f"{','.join(inputs)}->{output}"
+    path, _ = cast("Any", opt_einsum.contract_path)(equation, *shapes, shapes=True, optimize=optimize)
+    return [tuple(places) for places in path]
+
+
+def _product(terms: list[Term], output: str) -> UOp:
+    """The product of `terms`, summed over the letters that are not in `output`."""
+    terms = [_without_repeats(term) for term in terms]
+    terms = [_summed_alone(term, {*output, *"".join(x for x, _ in terms if x is not term[0])}) for term in terms]
+    extents: dict[str, int] = {}
+    for letters, node in terms:
+        for letter, n in zip(letters, node.shape, strict=True):
+            extents[letter] = max(extents.get(letter, 1), n) if n else 0
+    summed = [letter for letter in extents if letter not in output]
+    order = [*output, *summed]
+    shape = tuple([extents[letter] for letter in order])
+    return _bodies.sum_of_products([_spread(term, order, shape) for term in terms], len(summed))
+
+
+def _without_repeats(term: Term) -> Term:
+    """A letter named twice by one operand stands for the diagonal."""
+    letters, node = term
+    for letter in dict.fromkeys(letters):
+        while letters.count(letter) > 1:
+            pair = [i for i, a in enumerate(letters) if a == letter][:2]
+            node = _axes.diagonal(composite.move_axes_last(node, pair))
+            letters = "".join(a for i, a in enumerate(letters) if i not in pair) + letter
+    return letters, node
+
+
+def _summed_alone(term: Term, needed: set[str]) -> Term:
+    """Letters that neither the result nor another operand has are summed first."""
+    letters, node = term
+    alone = [i for i, letter in enumerate(letters) if letter not in needed]
+    if not alone:
+        return term
+    summed = _bodies.sum_of_products([composite.move_axes_last(node, alone)], len(alone))
+    return "".join(letter for letter in letters if letter in needed), summed
+
+
+def _spread(term: Term, order: list[str], shape: tuple[int, ...]) -> UOp:
+    """The operand with its axes in `order` and grown to `shape`."""
+    letters, node = term
+    present = [letter for letter in order if letter in letters]
+    node = node.permute([letters.index(letter) for letter in present])
+    extents = dict(zip(present, node.shape, strict=True))
+    return node.reshape([extents.get(letter, 1) for letter in order]).expand(shape)

@@ -1,0 +1,537 @@
+"""Elementwise functions that NumPy has beyond the standard, and NumPy's names of those that the standard has."""
+
+from __future__ import annotations
+
+import math
+
+from uopc_array import _bodies
+from uopc_array._arguments import ArrayLike, as_floating, as_real, as_real_floating, node_of, wrap
+from uopc_array._promotion import promote
+from uopc_array.array import Array
+from uopc_array.elementwise_functions import (
+    abs,
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_right_shift,
+    conj,
+    divide,
+    floor_divide,
+    pow,
+    remainder,
+    round,
+)
+from uopc_core import Ops, UOp, composite, is_complex, is_inexact
+from uopc_core.errors import DTypeError
+
+__all__ = [
+    "absolute",
+    "allclose",
+    "angle",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "around",
+    "array_equal",
+    "array_equiv",
+    "bitwise_not",
+    "cbrt",
+    "conjugate",
+    "deg2rad",
+    "degrees",
+    "divmod",
+    "exp2",
+    "fabs",
+    "float_power",
+    "fmax",
+    "fmin",
+    "fmod",
+    "heaviside",
+    "invert",
+    "isclose",
+    "isneginf",
+    "isposinf",
+    "left_shift",
+    "logaddexp2",
+    "mod",
+    "nan_to_num",
+    "power",
+    "rad2deg",
+    "radians",
+    "right_shift",
+    "rint",
+    "sinc",
+    "true_divide",
+]
+
+absolute = abs
+arccos = acos
+arccosh = acosh
+arcsin = asin
+arcsinh = asinh
+arctan = atan
+arctan2 = atan2
+arctanh = atanh
+bitwise_not = bitwise_invert
+conjugate = conj
+invert = bitwise_invert
+left_shift = bitwise_left_shift
+mod = remainder
+power = pow
+right_shift = bitwise_right_shift
+rint = round
+true_divide = divide
+
+
+def _inexact(name: str, x: ArrayLike) -> UOp:
+    return as_floating(name, node_of(x))[0]
+
+
+def _real_inexact(name: str, x: ArrayLike) -> UOp:
+    return as_real_floating(name, node_of(x))[0]
+
+
+# ------------------------------------------------------------------------------------------- one argument
+
+
+def around(x: Array, /, decimals: int = 0) -> Array:
+    """``x`` rounded to a number of decimals, ties to even.
+
+    Args:
+        x: any dtype, any shape.
+        decimals: how many places behind the point are kept; negative ones count to its left.
+    Returns:
+        dtype and shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.around(xp.asarray([1.25, 1.35]), 1)
+        Array([1.2, 1.4], dtype=float64)
+    """
+    node = node_of(x)
+    if decimals == 0:
+        return wrap(_bodies.rint(node))
+    if not is_inexact(node.dtype):
+        if decimals > 0:
+            return wrap(node)
+        scaled = node.cast("float64") / 10.0**-decimals
+        return wrap((scaled.unary(Ops.RINT) * 10.0**-decimals).cast(node.dtype))
+    scale = 10.0 ** math.fabs(decimals)
+    if decimals > 0:
+        return wrap((node * scale).unary(Ops.RINT) / scale)
+    return wrap((node / scale).unary(Ops.RINT) * scale)
+
+
+def angle(z: Array, /, deg: bool = False) -> Array:
+    """Angle of a complex number in the plane.
+
+    Args:
+        z: any dtype, any shape.
+        deg: in degrees rather than radians.
+    Returns:
+        the real dtype of ``z``; shape of ``z``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.angle(xp.asarray([1.0j, -1.0]))
+        Array([1.57079633, 3.14159265], dtype=float64)
+    """
+    node = _inexact("angle", z)
+    out = _bodies.imag(node).binary(Ops.ATAN2, _bodies.real(node))
+    return wrap(out * (180 / math.pi) if deg else out)
+
+
+def cbrt(x: Array, /) -> Array:
+    """Cube root.
+
+    Args:
+        x: real floating; integers and bool are converted to float64; any shape.
+    Returns:
+        dtype of ``x`` as converted; shape of ``x``.
+    Raises:
+        DTypeError: ``x`` is complex.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.cbrt(xp.asarray([27.0, -8.0]))
+        Array([ 3., -2.], dtype=float64)
+    """
+    node = _real_inexact("cbrt", x)
+    size = node.unary(Ops.ABS)
+    guess = size ** (1 / 3)
+    # one Newton step takes away the error of the exponent, which is no third; not where the root is 0 or not finite
+    better = guess - (guess * guess * guess - size) / (guess * guess * 3)
+    root = (_bodies.isfinite(size) & size.ne(0)).where(better, guess)
+    return wrap(root.binary(Ops.COPYSIGN, node))
+
+
+def exp2(x: Array, /) -> Array:
+    """2 to the power x.
+
+    Args:
+        x: real or complex floating; integers and bool are converted to float64; any shape.
+    Returns:
+        dtype of ``x`` as converted; shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.exp2(xp.asarray([3.0, -1.0]))
+        Array([8. , 0.5], dtype=float64)
+    """
+    return wrap(_inexact("exp2", x).unary(Ops.EXP2))
+
+
+def deg2rad(x: Array, /) -> Array:
+    """Degrees as radians.
+
+    Args:
+        x: real floating; integers and bool are converted to float64; any shape.
+    Returns:
+        dtype of ``x`` as converted; shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.deg2rad(xp.asarray([180.0]))
+        Array([3.14159265], dtype=float64)
+    """
+    return wrap(_real_inexact("deg2rad", x) * (math.pi / 180))
+
+
+def rad2deg(x: Array, /) -> Array:
+    """Radians as degrees.
+
+    Args:
+        x: real floating; integers and bool are converted to float64; any shape.
+    Returns:
+        dtype of ``x`` as converted; shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.rad2deg(xp.asarray([xp.pi]))
+        Array([180.], dtype=float64)
+    """
+    return wrap(_real_inexact("rad2deg", x) * (180 / math.pi))
+
+
+radians = deg2rad
+degrees = rad2deg
+
+
+def fabs(x: Array, /) -> Array:
+    """Absolute value as a floating number.
+
+    Args:
+        x: real floating; integers and bool are converted to float64; any shape.
+    Returns:
+        dtype of ``x`` as converted; shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fabs(xp.asarray([-2, 3]))
+        Array([2., 3.], dtype=float64)
+    """
+    return wrap(_real_inexact("fabs", x).unary(Ops.ABS))
+
+
+def sinc(x: Array, /) -> Array:
+    """``sin(pi x) / (pi x)``, 1 at 0, smooth there.
+
+    Args:
+        x: real or complex floating; integers and bool are converted to float64; any shape.
+    Returns:
+        dtype of ``x`` as converted; shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.sinc(xp.asarray([0.0, 0.5]))
+        Array([1.        , 0.63661977], dtype=float64)
+    """
+    scaled = _inexact("sinc", x) * math.pi
+    zero = scaled.eq(0)
+    divisor = zero.where(1, scaled)
+    near_zero = 1 - scaled * scaled / 6
+    return wrap(zero.where(near_zero, scaled.unary(Ops.SIN) / divisor))
+
+
+def isposinf(x: Array, /) -> Array:
+    """Whether a number is plus infinity.
+
+    Args:
+        x: a real dtype, any shape.
+    Returns:
+        bool; shape of ``x``.
+    Raises:
+        DTypeError: ``x`` is complex.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.isposinf(xp.asarray([1.0, xp.inf]))
+        Array([False,  True], dtype=bool)
+    """
+    (node,) = as_real("isposinf", node_of(x))
+    return wrap(_bodies.isinf(node) & ~_bodies.signbit(node))
+
+
+def isneginf(x: Array, /) -> Array:
+    """Whether a number is minus infinity.
+
+    Args:
+        x: a real dtype, any shape.
+    Returns:
+        bool; shape of ``x``.
+    Raises:
+        DTypeError: ``x`` is complex.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.isneginf(xp.asarray([1.0, -xp.inf]))
+        Array([False,  True], dtype=bool)
+    """
+    (node,) = as_real("isneginf", node_of(x))
+    return wrap(_bodies.isinf(node) & _bodies.signbit(node))
+
+
+def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Array:
+    """``x`` with nan and infinities replaced.
+
+    Args:
+        x: any dtype, any shape.
+        nan: in place of nan.
+        posinf: in place of plus infinity; None is the largest number of the dtype.
+        neginf: in place of minus infinity; None is the smallest.
+    Returns:
+        dtype and shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.nan_to_num(xp.asarray([1.0, xp.nan, xp.inf]), posinf=9.0)
+        Array([1., 0., 9.], dtype=float64)
+    """
+    node = node_of(x)
+    if not is_inexact(node.dtype):
+        return wrap(node)
+    if is_complex(node.dtype):
+        parts = [_numbers(part, nan, posinf, neginf) for part in (_bodies.real(node), _bodies.imag(node))]
+        return wrap(parts[0].binary(Ops.COMPLEX, parts[1]))
+    return wrap(_numbers(node, nan, posinf, neginf))
+
+
+def _numbers(node: UOp, nan: float, posinf: float | None, neginf: float | None) -> UOp:
+    largest = 3.4028234663852886e38 if node.dtype.itemsize == 4 else 1.7976931348623157e308
+    out = node.eq(math.inf).where(largest if posinf is None else posinf, node)
+    out = node.eq(-math.inf).where(-largest if neginf is None else neginf, out)
+    return _bodies.isnan(node).where(nan, out)
+
+
+# ------------------------------------------------------------------------------------------- two arguments
+
+
+def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
+    """Quotient rounded down, and remainder.
+
+    Args:
+        x1: a real dtype.
+        x2: likewise; a shape that can be broadcast with that of ``x1``.
+    Returns:
+        ``floor_divide(x1, x2)`` and ``remainder(x1, x2)``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.divmod(xp.asarray([7, -7]), 3)
+        (Array([ 2, -3], dtype=int64), Array([1, 2], dtype=int64))
+    """
+    return floor_divide(x1, x2), remainder(x1, x2)
+
+
+def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Remainder with the sign of ``x1``, as of C's function.
+
+    Args:
+        x1: a real dtype.
+        x2: likewise; a shape that can be broadcast with that of ``x1``.
+    Returns:
+        the promoted dtype; the common shape.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fmod(xp.asarray([7, -7]), 3)
+        Array([ 1, -1], dtype=int64)
+    """
+    x, y = as_real("fmod", *promote("fmod", x1, x2))
+    size = _bodies.absolute(x) % _bodies.absolute(y)
+    return wrap(_bodies.signbit(x).where(-size, size))
+
+
+def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """``x1`` to the power ``x2`` in float64 or complex128.
+
+    Args:
+        x1: any dtype.
+        x2: likewise; a shape that can be broadcast with that of ``x1``.
+    Returns:
+        float64 or complex128; the common shape.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.float_power(xp.asarray([2, 4]), -1)
+        Array([0.5 , 0.25], dtype=float64)
+    """
+    x, y = promote("float_power", x1, x2)
+    dtype = "complex128" if is_complex(x.dtype) else "float64"
+    return wrap(x.cast(dtype) ** y.cast(dtype))
+
+
+def _ignoring_nan(name: str, x1: ArrayLike, x2: ArrayLike, op: Ops) -> Array:
+    x, y = as_real(name, *promote(name, x1, x2))
+    return wrap(_bodies.isnan(x).where(y, _bodies.isnan(y).where(x, x.binary(op, y))))
+
+
+def fmax(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The larger of the two; a nan gives way to a number.
+
+    Args:
+        x1: a real dtype or bool.
+        x2: likewise; a shape that can be broadcast with that of ``x1``.
+    Returns:
+        the promoted dtype; the common shape.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fmax(xp.asarray([1.0, xp.nan]), 0.5)
+        Array([1. , 0.5], dtype=float64)
+    """
+    return _ignoring_nan("fmax", x1, x2, Ops.MAX)
+
+
+def fmin(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The smaller of the two; a nan gives way to a number.
+
+    Args:
+        x1: a real dtype or bool.
+        x2: likewise; a shape that can be broadcast with that of ``x1``.
+    Returns:
+        the promoted dtype; the common shape.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.fmin(xp.asarray([1.0, xp.nan]), 0.5)
+        Array([0.5, 0.5], dtype=float64)
+    """
+    return _ignoring_nan("fmin", x1, x2, Ops.MIN)
+
+
+def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """0 left of 0, 1 right of it, and ``x2`` at 0.
+
+    Args:
+        x1: real floating; integers and bool are converted to float64.
+        x2: likewise; a shape that can be broadcast with that of ``x1``.
+    Returns:
+        the promoted dtype; the common shape.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.heaviside(xp.asarray([-1.0, 0.0, 2.0]), 0.5)
+        Array([0. , 0.5, 1. ], dtype=float64)
+    """
+    x, y = as_real_floating("heaviside", *promote("heaviside", x1, x2))
+    step = (x > 0).where(1, composite.zeros_like(x))
+    return wrap(_bodies.isnan(x).where(x, x.eq(0).where(y, step)))
+
+
+def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """``log2(2**x1 + 2**x2)`` without overflow.
+
+    Args:
+        x1: real floating; integers and bool are converted to float64.
+        x2: likewise; a shape that can be broadcast with that of ``x1``.
+    Returns:
+        the promoted dtype; the common shape.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.logaddexp2(xp.asarray([3.0]), 3.0)
+        Array([4.], dtype=float64)
+    """
+    x, y = as_real_floating("logaddexp2", *promote("logaddexp2", x1, x2))
+    ln2 = math.log(2)
+    return wrap((x * ln2).binary(Ops.LOGADDEXP, y * ln2) / ln2)
+
+
+# ------------------------------------------------------------------------------------------- equality
+
+
+def isclose(a: ArrayLike, b: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
+    """Whether ``abs(a - b) <= atol + rtol * abs(b)``.
+
+    Args:
+        a: any dtype.
+        b: likewise; a shape that can be broadcast with that of ``a``.
+        rtol: tolerance as a part of ``b``.
+        atol: tolerance as a number.
+        equal_nan: whether nan is close to nan.
+    Returns:
+        bool; the common shape. Infinities are close to themselves only.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.isclose(xp.asarray([1.0, 2.0]), xp.asarray([1.0 + 1e-9, 2.1]))
+        Array([ True, False], dtype=bool)
+    """
+    x, y = as_floating("isclose", *promote("isclose", a, b))
+    near = (x - y).unary(Ops.ABS) <= y.unary(Ops.ABS) * rtol + atol
+    out = x.eq(y) | (near & _bodies.isfinite(y))
+    return wrap(out | (_bodies.isnan(x) & _bodies.isnan(y)) if equal_nan else out)
+
+
+def allclose(a: ArrayLike, b: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether all elements are close; see `isclose`. Computes the values.
+
+    Args:
+        a: any dtype.
+        b: likewise; a shape that can be broadcast with that of ``a``.
+        rtol: tolerance as a part of ``b``.
+        atol: tolerance as a number.
+        equal_nan: whether nan is close to nan.
+    Returns:
+        True or False.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.allclose(xp.ones(2), xp.ones(2) + 1e-9)
+        True
+    """
+    close = isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)._uop
+    return bool(wrap(close.reduce(Ops.AND, close.ndim)))
+
+
+def array_equal(a1: ArrayLike, a2: ArrayLike, /, equal_nan: bool = False) -> bool:
+    """Whether two arrays have one shape and equal elements. Computes the values.
+
+    Args:
+        a1: any dtype, any shape.
+        a2: any dtype, any shape.
+        equal_nan: whether nan equals nan.
+    Returns:
+        True or False.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.array_equal(xp.asarray([1, 2]), xp.asarray([1, 2]))
+        True
+    """
+    if node_of(a1).shape != node_of(a2).shape:
+        return False
+    x, y = promote("array_equal", a1, a2)
+    same = x.eq(y) | (_bodies.isnan(x) & _bodies.isnan(y)) if equal_nan else x.eq(y)
+    return bool(wrap(same.reduce(Ops.AND, same.ndim)))
+
+
+def array_equiv(a1: ArrayLike, a2: ArrayLike, /) -> bool:
+    """Whether two arrays have equal elements after broadcasting. Computes the values.
+
+    Args:
+        a1: any dtype, any shape.
+        a2: any dtype, any shape.
+    Returns:
+        True or False; False if the shapes cannot be broadcast together.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.array_equiv(xp.asarray([1, 1]), 1)
+        True
+    """
+    try:
+        x, y = promote("array_equiv", a1, a2)
+    except (ValueError, DTypeError):
+        return False
+    same = x.eq(y)
+    return bool(wrap(same.reduce(Ops.AND, same.ndim)))

@@ -1,0 +1,579 @@
+"""Functions of NumPy that make, join, split and move arrays, beyond the standard: movement, lazy and differentiable."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from uopc_array import _axes
+from uopc_array._arguments import (
+    ArrayLike,
+    check_device,
+    from_memory,
+    node_of,
+    normalize_axis,
+    optional_dtype,
+    shape_of,
+    wrap,
+)
+from uopc_array.array import Array
+from uopc_array.creation_functions import asarray, eye
+from uopc_array.manipulation_functions import concat, flip, moveaxis, permute_dims, reshape
+from uopc_core import UOp, composite, dtypes
+from uopc_core.errors import ShapeError
+
+__all__ = [
+    "append",
+    "array",
+    "array_split",
+    "asanyarray",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "column_stack",
+    "concatenate",
+    "copy",
+    "diag",
+    "diagonal",
+    "dsplit",
+    "dstack",
+    "fliplr",
+    "flipud",
+    "hsplit",
+    "hstack",
+    "identity",
+    "ndim",
+    "pad",
+    "ravel",
+    "rollaxis",
+    "rot90",
+    "shape",
+    "size",
+    "split",
+    "swapaxes",
+    "transpose",
+    "tri",
+    "vsplit",
+    "vstack",
+]
+
+asanyarray = asarray
+
+
+def array(
+    object: ArrayLike, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, device: Any = None
+) -> Array:
+    """A new array with the values of ``object``; see `asarray`.
+
+    Args:
+        object: what `asarray` takes.
+        dtype: dtype wanted; None infers it.
+        copy: as for `asarray`.
+        ndmin: least number of axes; axes of extent 1 are put in front.
+        device: "cpu" or None.
+    Returns:
+        ``dtype`` or the inferred one; shape of ``object``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.array([1, 2], ndmin=2)
+        Array([[1, 2]], dtype=int64)
+    """
+    check_device("array", device)
+    out = asarray(object, dtype=dtype, copy=copy)
+    return out if out.ndim >= ndmin else reshape(out, (1,) * (ndmin - out.ndim) + out.shape)
+
+
+def copy(a: ArrayLike, /) -> Array:
+    """A new array with the values of ``a``.
+
+    Args:
+        a: any dtype, any shape.
+    Returns:
+        dtype and shape of ``a``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.copy(xp.asarray([1, 2]))
+        Array([1, 2], dtype=int64)
+    """
+    return asarray(a, copy=True)
+
+
+def identity(n: int, dtype: Any = None) -> Array:
+    """The identity matrix.
+
+    Args:
+        n: number of rows.
+        dtype: dtype wanted; None is float64.
+    Returns:
+        ``dtype``; shape ``(n, n)``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.identity(2)
+        Array([[1., 0.],
+               [0., 1.]], dtype=float64)
+    """
+    return eye(n, dtype=dtype)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+    """Ones on and below a diagonal, zeros above it.
+
+    Args:
+        N: number of rows.
+        M: number of columns; None is as many as rows.
+        k: which diagonal: 0 the main one, positive above it, negative below.
+        dtype: dtype wanted; None is float64.
+    Returns:
+        ``dtype``; shape ``(N, M)``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.tri(2)
+        Array([[1., 0.],
+               [1., 1.]], dtype=float64)
+    """
+    extents = shape_of("tri", (N, N if M is None else M))
+    below = composite.iota(extents, 1) <= composite.iota(extents, 0) + operator.index(k)
+    return wrap(below.cast(optional_dtype(dtype) or dtypes.float64))
+
+
+def shape(a: ArrayLike, /) -> tuple[int, ...]:
+    """The extents of ``a``."""
+    return node_of(a).shape
+
+
+def ndim(a: ArrayLike, /) -> int:
+    """The number of axes of ``a``."""
+    return node_of(a).ndim
+
+
+def size(a: ArrayLike, /, axis: int | None = None) -> int:
+    """The number of elements of ``a``, or its extent at ``axis``."""
+    node = node_of(a)
+    return node.size if axis is None else node.shape[normalize_axis("size", axis, node.ndim)]
+
+
+# ------------------------------------------------------------------------------------------- axes
+
+
+def transpose(a: ArrayLike, /, axes: Sequence[int] | None = None) -> Array:
+    """``a`` with its axes in another order.
+
+    Args:
+        a: any dtype, any shape.
+        axes: every axis once; None reverses them.
+    Returns:
+        dtype of ``a``; the permuted shape.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.transpose(xp.zeros((2, 3))).shape
+        (3, 2)
+    """
+    x = asarray(a)
+    return permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else axes)
+
+
+def swapaxes(a: ArrayLike, axis1: int, axis2: int, /) -> Array:
+    """``a`` with two axes exchanged.
+
+    Args:
+        a: any dtype, any shape.
+        axis1: one axis.
+        axis2: the other.
+    Returns:
+        dtype of ``a``; the permuted shape.
+    Raises:
+        AxisError: an axis is out of range.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.swapaxes(xp.zeros((2, 3, 4)), 0, 2).shape
+        (4, 3, 2)
+    """
+    x = asarray(a)
+    first, second = (normalize_axis("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
+    order = list(range(x.ndim))
+    order[first], order[second] = order[second], order[first]
+    return permute_dims(x, order)
+
+
+def rollaxis(a: ArrayLike, axis: int, start: int = 0, /) -> Array:
+    """``a`` with an axis moved to before another; `moveaxis` is easier to read.
+
+    Args:
+        a: any dtype, any shape.
+        axis: axis that moves.
+        start: axis before which it comes.
+    Returns:
+        dtype of ``a``; the permuted shape.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.rollaxis(xp.zeros((2, 3, 4)), 2).shape
+        (4, 2, 3)
+    """
+    x = asarray(a)
+    source = normalize_axis("rollaxis", axis, x.ndim)
+    place = start + x.ndim if start < 0 else start
+    return moveaxis(x, source, place - 1 if source < place else place)
+
+
+def ravel(a: ArrayLike, /) -> Array:
+    """The elements of ``a`` in one row, in row-major order.
+
+    Args:
+        a: any dtype, any shape.
+    Returns:
+        dtype of ``a``; shape ``(a.size,)``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.ravel(xp.asarray([[1, 2], [3, 4]]))
+        Array([1, 2, 3, 4], dtype=int64)
+    """
+    return reshape(asarray(a), (-1,))
+
+
+def _at_least(a: ArrayLike, n: int) -> Array:
+    """Axes put in front, and for three of a matrix one behind, as NumPy does."""
+    x = asarray(a)
+    if n == 3 and 0 < x.ndim < 3:
+        return reshape(x, (1, *x.shape, 1) if x.ndim == 1 else (*x.shape, 1))
+    return x if x.ndim >= n else reshape(x, (1,) * (n - x.ndim) + x.shape)
+
+
+def _each(arrays: tuple[ArrayLike, ...], n: int) -> Any:
+    out = tuple([_at_least(a, n) for a in arrays])
+    return out[0] if len(out) == 1 else out
+
+
+def atleast_1d(*arrays: ArrayLike) -> Any:
+    """Each array with one axis at least: an array, or a tuple of several."""
+    return _each(arrays, 1)
+
+
+def atleast_2d(*arrays: ArrayLike) -> Any:
+    """Each array with two axes at least, new ones in front: an array, or a tuple of several."""
+    return _each(arrays, 2)
+
+
+def atleast_3d(*arrays: ArrayLike) -> Any:
+    """Each array with three axes at least: an array, or a tuple of several."""
+    return _each(arrays, 3)
+
+
+# ------------------------------------------------------------------------------------------- joining
+
+
+def concatenate(arrays: Sequence[ArrayLike], axis: int | None = 0, *, dtype: Any = None) -> Array:
+    """NumPy's name of `concat`, with a dtype.
+
+    Args:
+        arrays: any dtypes; shapes that agree on every axis but ``axis``.
+        axis: axis along which to join; None joins the flattened arrays.
+        dtype: dtype wanted; None is the promoted one.
+    Returns:
+        ``dtype``; extents as given, added up at ``axis``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.concatenate(([1, 2], [3.5]))
+        Array([1. , 2. , 3.5], dtype=float64)
+    """
+    out = concat([asarray(a) for a in arrays], axis=axis)
+    return out if dtype is None else asarray(out, dtype=dtype)
+
+
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
+    """``values`` put behind ``arr``.
+
+    Args:
+        arr: any dtype, any shape.
+        values: any dtype; agrees with ``arr`` on every axis but ``axis``.
+        axis: axis along which to join; None joins the flattened arrays.
+    Returns:
+        the promoted dtype; extents added up at ``axis``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.append(xp.asarray([1, 2]), 3)
+        Array([1, 2, 3], dtype=int64)
+    """
+    return concat([asarray(arr), asarray(values)], axis=axis)
+
+
+def vstack(tup: Sequence[ArrayLike]) -> Array:
+    """Arrays joined along axis 0, vectors as rows.
+
+    Args:
+        tup: any dtypes; shapes that agree on every axis but the first.
+    Returns:
+        the promoted dtype; two axes or more.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.vstack(([1, 2], [3, 4]))
+        Array([[1, 2],
+               [3, 4]], dtype=int64)
+    """
+    return concat([_at_least(a, 2) for a in tup], axis=0)
+
+
+def hstack(tup: Sequence[ArrayLike]) -> Array:
+    """Arrays joined along axis 1, vectors along their only axis.
+
+    Args:
+        tup: any dtypes; shapes that agree on every other axis.
+    Returns:
+        the promoted dtype; one axis or more.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.hstack(([1, 2], [3]))
+        Array([1, 2, 3], dtype=int64)
+    """
+    arrays = [_at_least(a, 1) for a in tup]
+    return concat(arrays, axis=0 if arrays and arrays[0].ndim == 1 else 1)
+
+
+def dstack(tup: Sequence[ArrayLike]) -> Array:
+    """Arrays joined along axis 2.
+
+    Args:
+        tup: any dtypes; shapes that agree on every other axis.
+    Returns:
+        the promoted dtype; three axes or more.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.dstack(([1, 2], [3, 4])).shape
+        (1, 2, 2)
+    """
+    return concat([_at_least(a, 3) for a in tup], axis=2)
+
+
+def column_stack(tup: Sequence[ArrayLike]) -> Array:
+    """Vectors as the columns of a matrix.
+
+    Args:
+        tup: any dtypes; vectors of one length, or matrices with as many rows.
+    Returns:
+        the promoted dtype; two axes.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.column_stack(([1, 2], [3, 4]))
+        Array([[1, 3],
+               [2, 4]], dtype=int64)
+    """
+    arrays = [asarray(a) for a in tup]
+    return concat([reshape(x, (x.size, 1)) if x.ndim < 2 else x for x in arrays], axis=1)
+
+
+# ------------------------------------------------------------------------------------------- splitting
+
+
+def array_split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Array]:
+    """``ary`` cut into parts along an axis.
+
+    Args:
+        ary: any dtype, one axis or more.
+        indices_or_sections: a number of parts as equal as may be, or the places where to cut.
+        axis: axis that is cut.
+    Returns:
+        the parts, in the dtype of ``ary``.
+    Raises:
+        ValueError: no parts are asked for.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.array_split(xp.arange(5), 2)
+        [Array([0, 1, 2], dtype=int64), Array([3, 4], dtype=int64)]
+    """
+    return _cut("array_split", asarray(ary)._uop, indices_or_sections, axis, equal=False)
+
+
+def _cut(name: str, node: UOp, how: int | Sequence[int], axis: int, equal: bool) -> list[Array]:
+    at = normalize_axis(name, axis, node.ndim)
+    n = node.shape[at]
+    if isinstance(how, int):
+        if how < 1 or (equal and n % how):
+            raise ValueError(f"{name}: an axis of extent {n} cannot be cut into {how} parts of one extent")
+        long = n % how
+        places = [i * (n // how) + min(i, long) for i in range(1, how)]
+    else:
+        places = [min(max(place + n if place < 0 else place, 0), n) for place in map(operator.index, how)]
+    whole = [slice(None)] * node.ndim
+    bounds = zip([0, *places], [*places, n], strict=True)
+    return [wrap(composite.slice_axes(node, [*whole[:at], slice(a, b), *whole[at + 1 :]])) for a, b in bounds]
+
+
+def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Array]:
+    """``ary`` cut into parts along an axis, all of one extent where a number is given.
+
+    Args:
+        ary: any dtype, one axis or more.
+        indices_or_sections: a number of parts, or the places where to cut.
+        axis: axis that is cut.
+    Returns:
+        the parts, in the dtype of ``ary``.
+    Raises:
+        ValueError: the extent is no multiple of the number of parts.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.split(xp.arange(4), 2)
+        [Array([0, 1], dtype=int64), Array([2, 3], dtype=int64)]
+    """
+    return _cut("split", asarray(ary)._uop, indices_or_sections, axis, equal=True)
+
+
+def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
+    """`split` along axis 0."""
+    return split(ary, indices_or_sections, 0)
+
+
+def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
+    """`split` along axis 1, or the only axis of a vector."""
+    return split(ary, indices_or_sections, 0 if node_of(ary).ndim == 1 else 1)
+
+
+def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
+    """`split` along axis 2."""
+    return split(ary, indices_or_sections, 2)
+
+
+# ------------------------------------------------------------------------------------------- order and diagonals
+
+
+def flipud(m: ArrayLike) -> Array:
+    """``m`` with the order along axis 0 reversed."""
+    return flip(asarray(m), axis=0)
+
+
+def fliplr(m: ArrayLike) -> Array:
+    """``m`` with the order along axis 1 reversed."""
+    return flip(asarray(m), axis=1)
+
+
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """``m`` turned by quarters in the plane of two axes, from the first towards the second.
+
+    Args:
+        m: any dtype, two axes or more.
+        k: number of quarters.
+        axes: the plane.
+    Returns:
+        dtype of ``m``; the turned shape.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.rot90(xp.asarray([[1, 2], [3, 4]]))
+        Array([[2, 4],
+               [1, 3]], dtype=int64)
+    """
+    x = asarray(m)
+    quarters = k % 4
+    if quarters == 2:
+        return flip(x, axis=axes)
+    if quarters == 1:
+        return swapaxes(flip(x, axis=axes[1]), *axes)
+    return flip(swapaxes(x, *axes), axis=axes[1]) if quarters else x
+
+
+def diagonal(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """Diagonals of ``a`` in the plane of two axes.
+
+    Args:
+        a: any dtype, two axes or more.
+        offset: which diagonal: 0 the main one, positive above it, negative below.
+        axis1: axis of the rows.
+        axis2: axis of the columns.
+    Returns:
+        dtype of ``a``; the other axes, then the diagonal.
+    Raises:
+        AxisError: an axis is out of range.
+        ShapeError: the two axes are one.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.diagonal(xp.asarray([[1, 2], [3, 4]]))
+        Array([1, 4], dtype=int64)
+    """
+    node = node_of(a)
+    first, second = (normalize_axis("diagonal", axis, node.ndim) for axis in (axis1, axis2))
+    if first == second:
+        raise ShapeError(f"diagonal: expected two axes, got axis1={axis1} and axis2={axis2} for shape {node.shape}")
+    return wrap(_axes.diagonal(composite.move_axes_last(node, (first, second)), operator.index(offset)))
+
+
+def diag(v: ArrayLike, k: int = 0) -> Array:
+    """The diagonal of a matrix, or a matrix with a vector on its diagonal.
+
+    Args:
+        v: any dtype, one axis or two.
+        k: which diagonal: 0 the main one, positive above it, negative below.
+    Returns:
+        dtype of ``v``; one axis for a matrix, two for a vector.
+    Raises:
+        ShapeError: another number of axes.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.diag(xp.asarray([1, 2]))
+        Array([[1, 0],
+               [0, 2]], dtype=int64)
+    """
+    node = node_of(v)
+    if node.ndim == 2:
+        return diagonal(v, k)
+    if node.ndim != 1:
+        raise ShapeError(f"diag: expected one axis or two, got shape {node.shape}")
+    n = node.size + abs(k)
+    rows = node.pad([(max(-k, 0), max(k, 0))])
+    square = rows.reshape((n, 1)).expand((n, n))
+    on_diagonal = composite.iota((n, n), 1).eq(composite.iota((n, n), 0) + k)
+    return wrap(on_diagonal.where(square, composite.zeros_like(square)))
+
+
+# ------------------------------------------------------------------------------------------- padding
+
+# places in the source of the places of a padded axis, for the modes that repeat what is there
+_REPEATING = {"edge", "reflect", "symmetric", "wrap"}
+
+
+def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Array:
+    """``array`` with elements put around it.
+
+    Args:
+        array: any dtype, any shape.
+        pad_width: how many before and after: one number, a pair, or a pair for every axis.
+        mode: "constant" puts ``constant_values``; "edge" the last element; "reflect", "symmetric" and "wrap" repeat the
+            array.
+        constant_values: one number, a pair, or a pair for every axis.
+    Returns:
+        dtype of ``array``; extents grown by both widths.
+    Raises:
+        ValueError: another mode, or a negative width.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.pad(xp.asarray([1, 2]), (1, 2))
+        Array([0, 1, 2, 0, 0], dtype=int64)
+    """
+    node = node_of(array)
+    widths: list[list[int]] = np.broadcast_to(np.asarray(pad_width), (node.ndim, 2)).astype(int).tolist()
+    if any(width < 0 for pair in widths for width in pair):
+        raise ValueError(f"pad: expected widths of 0 or more, got pad_width={pad_width}")
+    if mode == "constant":
+        return wrap(_pad_constant(node, widths, constant_values))
+    if mode not in _REPEATING:
+        raise ValueError(f"pad: expected a mode of constant, {', '.join(sorted(_REPEATING))}, got {mode!r}")
+    for axis, (before, after) in enumerate(widths):
+        if before or after:
+            places = np.pad(np.arange(node.shape[axis]), (before, after), cast("Any", mode))
+            node = _axes.take_on_axis(node, node_of(from_memory(places)), axis)
+    return wrap(node)
+
+
+def _pad_constant(node: UOp, widths: list[list[int]], values: Any) -> UOp:
+    if isinstance(values, int | float) and values == 0 and math.copysign(1, values) > 0:
+        return node.pad([(before, after) for before, after in widths])
+    fills = np.broadcast_to(np.asarray(values), (node.ndim, 2))
+    for axis, (before, after) in enumerate(widths):
+        parts = [_filled(node, axis, before, fills[axis, 0]), node, _filled(node, axis, after, fills[axis, 1])]
+        node = composite.concat([part for part in parts if part.shape[axis]] or [node], axis)
+    return node
+
+
+def _filled(node: UOp, axis: int, n: int, value: Any) -> UOp:
+    extents = (*node.shape[:axis], n, *node.shape[axis + 1 :])
+    return composite.full(extents, value.item(), node.dtype)

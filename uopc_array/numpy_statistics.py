@@ -1,0 +1,457 @@
+"""Functions of NumPy that reduce, scan and differentiate numerically, beyond the standard; lazy and differentiable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from uopc_array import _axes, _bodies
+from uopc_array._arguments import (
+    ArrayLike,
+    AxisLike,
+    as_floating,
+    as_real,
+    as_real_floating,
+    node_of,
+    normalize_axes,
+    normalize_axis,
+    wrap,
+)
+from uopc_array._promotion import promote, promote_to
+from uopc_array.array import Array
+from uopc_array.statistical_functions import cumulative_prod, cumulative_sum, max, mean, min, sum
+from uopc_array.statistical_functions import prod as prod_of
+from uopc_core import DType, Ops, UOp, composite, dtypes, is_inexact, sort_last_axis
+from uopc_core.errors import ShapeError
+
+__all__ = [
+    "amax",
+    "amin",
+    "average",
+    "cumprod",
+    "cumsum",
+    "gradient",
+    "median",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "percentile",
+    "ptp",
+    "quantile",
+    "trapezoid",
+]
+
+amax = max
+amin = min
+
+
+# ------------------------------------------------------------------------------------------- scans and spreads
+
+
+def _flat(x: ArrayLike, axis: int | None) -> tuple[Array, int]:
+    node = node_of(x)
+    return (wrap(node.reshape((node.size,))), 0) if axis is None else (wrap(node), axis)
+
+
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
+    """Sums of the first elements along an axis, of the flattened array if it is None; see `cumulative_sum`.
+
+    Args:
+        a: any dtype, any shape.
+        axis: axis along which to add.
+        dtype: dtype in which to add.
+    Returns:
+        ``dtype``; shape of ``a``, or flat.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.cumsum(xp.asarray([[1, 2], [3, 4]]))
+        Array([ 1,  3,  6, 10], dtype=int64)
+    """
+    x, at = _flat(a, axis)
+    return cumulative_sum(x, axis=at, dtype=dtype)
+
+
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
+    """Products of the first elements along an axis, of the flattened array if it is None; see `cumulative_prod`.
+
+    Args:
+        a: any dtype, any shape.
+        axis: axis along which to multiply.
+        dtype: dtype in which to multiply.
+    Returns:
+        ``dtype``; shape of ``a``, or flat.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.cumprod(xp.asarray([1, 2, 3]))
+        Array([1, 2, 6], dtype=int64)
+    """
+    x, at = _flat(a, axis)
+    return cumulative_prod(x, axis=at, dtype=dtype)
+
+
+def ptp(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """Largest minus smallest element.
+
+    Args:
+        a: a real dtype, any shape.
+        axis: axes reduced; None reduces all.
+        keepdims: keep reduced axes with extent 1.
+    Returns:
+        dtype of ``a``; shape without ``axis``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.ptp(xp.asarray([3, 9, 5]))
+        Array(6, dtype=int64)
+    """
+    x = wrap(node_of(a))
+    return wrap(max(x, axis=axis, keepdims=keepdims)._uop - min(x, axis=axis, keepdims=keepdims)._uop)
+
+
+def average(a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = None, *, keepdims: bool = False) -> Array:
+    """Weighted mean.
+
+    Args:
+        a: any dtype, any shape; integers and bool are converted to float64.
+        axis: axes reduced; None reduces all.
+        weights: of the shape of ``a``, or one for each place of a single ``axis``; None weighs all alike.
+        keepdims: keep reduced axes with extent 1.
+    Returns:
+        the promoted dtype; shape without ``axis``.
+    Raises:
+        ShapeError: weights of another shape.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.average(xp.asarray([1.0, 5.0]), weights=xp.asarray([3.0, 1.0]))
+        Array(2., dtype=float64)
+    """
+    if weights is None:
+        return mean(wrap(node_of(a)), axis=axis, keepdims=keepdims)
+    node, weight = node_of(a), node_of(weights)
+    axes = normalize_axes("average", axis, node.ndim)
+    if weight.shape != node.shape:
+        if len(axes) != 1 or weight.shape != (node.shape[axes[0]],):
+            raise ShapeError(
+                f"average: weights of shape {weight.shape} do not fit a of shape {node.shape} at axis={axis}"
+            )
+        weight = weight.reshape([n if i == axes[0] else 1 for i, n in enumerate(node.shape)])
+    x, w = as_floating("average", *promote("average", node, weight))
+    total = composite.reduce_axes(x * w, Ops.ADD, axes, keepdims)
+    return wrap(total / composite.reduce_axes(w, Ops.ADD, axes, keepdims))
+
+
+# ------------------------------------------------------------------------------------------- order statistics
+
+
+def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """Quantiles, interpolated linearly between the two nearest elements.
+
+    Args:
+        a: a real dtype, any shape; integers and bool are converted to float64.
+        q: between 0 and 1; a Python number or an array, whose axes come first in the result.
+        axis: axes reduced; None reduces all.
+        keepdims: keep reduced axes with extent 1.
+    Returns:
+        dtype of ``a`` as converted; axes of ``q``, then those of ``a`` without ``axis``. nan where an element is.
+    Raises:
+        ShapeError: no elements.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.quantile(xp.asarray([1.0, 2.0, 4.0]), 0.75)
+        Array(3., dtype=float64)
+    """
+    (node,) = as_real_floating("quantile", node_of(a))
+    axes = normalize_axes("quantile", axis, node.ndim)
+    n = prod(node.shape[i] for i in axes)
+    if n == 0:
+        raise ShapeError(f"quantile: no elements have no quantile, got shape {node.shape} with axis={axis}")
+    rest = [m for i, m in enumerate(node.shape) if i not in axes]
+    ordered = sort_last_axis(composite.move_axes_last(node, axes).reshape((*rest, n)), False, False)
+    place = node_of(q).cast(dtypes.float64) * (n - 1)
+    out = _interpolated(_axes.move_axis(ordered, len(rest), 0), place, n)
+    if keepdims:
+        kept = [1 if i in axes else m for i, m in enumerate(node.shape)]
+        out = out.reshape((*place.shape, *kept))
+    return wrap(out)
+
+
+def _interpolated(rows: UOp, place: UOp, n: int) -> UOp:
+    """Rows at a place between two; a nan is in the last row if there is one, and then it is the result."""
+    below = place.unary(Ops.FLOOR)
+    low = below.cast(dtypes.int64)
+    first, second = rows.index(low), rows.index((low + 1).binary(Ops.MIN, n - 1))
+    part = (place - below).cast(rows.dtype).reshape((*place.shape, *[1] * (rows.ndim - 1))).expand(first.shape)
+    last = composite.broadcast_to(rows.index(n - 1), first.shape)
+    return _bodies.isnan(last).where(last, first + (second - first) * part)
+
+
+def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """Quantiles by percent; see `quantile`.
+
+    Args:
+        a: a real dtype, any shape; integers and bool are converted to float64.
+        q: between 0 and 100.
+        axis: axes reduced; None reduces all.
+        keepdims: keep reduced axes with extent 1.
+    Returns:
+        dtype of ``a`` as converted; axes of ``q``, then those of ``a`` without ``axis``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.percentile(xp.asarray([1.0, 2.0, 4.0]), 50)
+        Array(2., dtype=float64)
+    """
+    return quantile(a, wrap(node_of(q).cast(dtypes.float64) / 100), axis, keepdims=keepdims)
+
+
+def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """The element in the middle, or the mean of the two there.
+
+    Args:
+        a: a real dtype, any shape; integers and bool are converted to float64.
+        axis: axes reduced; None reduces all.
+        keepdims: keep reduced axes with extent 1.
+    Returns:
+        dtype of ``a`` as converted; shape without ``axis``. nan where an element is.
+    Raises:
+        ShapeError: no elements.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.median(xp.asarray([3.0, 1.0, 9.0]))
+        Array(3., dtype=float64)
+    """
+    (node,) = as_real_floating("median", node_of(a))
+    axes = normalize_axes("median", axis, node.ndim)
+    n = prod(node.shape[i] for i in axes)
+    if n == 0:
+        raise ShapeError(f"median: no elements have no median, got shape {node.shape} with axis={axis}")
+    rest = [m for i, m in enumerate(node.shape) if i not in axes]
+    rows = sort_last_axis(composite.move_axes_last(node, axes).reshape((*rest, n)), False, False)
+    low, high, last = (_column(rows, i) for i in ((n - 1) // 2, n // 2, n - 1))
+    middle = low if n % 2 else (low + high) * 0.5
+    out = _bodies.isnan(last).where(last, middle)
+    return wrap(out.reshape([1 if i in axes else m for i, m in enumerate(node.shape)]) if keepdims else out)
+
+
+def _column(rows: UOp, place: int) -> UOp:
+    return _axes.move_axis(rows, rows.ndim - 1, 0).index(place)
+
+
+# ------------------------------------------------------------------------------------------- without nan
+
+
+def _replaced(x: ArrayLike, value: float) -> tuple[Array, UOp]:
+    """`x` with `value` in place of nan, and where there was none."""
+    node = node_of(x)
+    if not is_inexact(node.dtype):
+        return wrap(node), UOp.const(True, dtypes.bool, node.shape)
+    valid = node.eq(node)
+    return wrap(valid.where(node, value)), valid
+
+
+def nansum(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
+    """`sum` of what is not nan."""
+    return sum(_replaced(a, 0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
+    """`prod` of what is not nan."""
+    return prod_of(_replaced(a, 1)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
+    """`cumsum` that passes over nan."""
+    return cumsum(_replaced(a, 0)[0], axis, dtype)
+
+
+def _nan_extreme(name: str, a: ArrayLike, op: Ops, axis: AxisLike, keepdims: bool) -> Array:
+    (node,) = as_real(name, node_of(a))
+    axes = normalize_axes(name, axis, node.ndim)
+    if any(node.shape[i] == 0 for i in axes):
+        raise ShapeError(f"{name}: no elements have no extreme, got shape {node.shape} with axis={axis}")
+    if not is_inexact(node.dtype):
+        return wrap(composite.reduce_axes(node, op, axes, keepdims))
+    valid = node.eq(node)
+    worst = float("-inf") if op is Ops.MAX else float("inf")
+    out = composite.reduce_axes(valid.where(node, worst), op, axes, keepdims)
+    return wrap(composite.reduce_axes(valid, Ops.OR, axes, keepdims).where(out, float("nan")))
+
+
+def nanmax(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """`max` of what is not nan; nan where there is nothing else."""
+    return _nan_extreme("nanmax", a, Ops.MAX, axis, keepdims)
+
+
+def nanmin(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """`min` of what is not nan; nan where there is nothing else."""
+    return _nan_extreme("nanmin", a, Ops.MIN, axis, keepdims)
+
+
+def nanmean(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """`mean` of what is not nan; nan where there is nothing else."""
+    total, count = _sum_and_count(a, axis, keepdims)
+    return wrap(total / count)
+
+
+def _sum_and_count(a: ArrayLike, axis: AxisLike, keepdims: bool) -> tuple[UOp, UOp]:
+    (node,) = as_floating("nanmean", node_of(a))
+    axes = normalize_axes("nanmean", axis, node.ndim)
+    x, valid = _replaced(node, 0)
+    total = composite.reduce_axes(x._uop, Ops.ADD, axes, keepdims)
+    return total, composite.reduce_axes(valid.cast(node.dtype), Ops.ADD, axes, keepdims)
+
+
+def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bool = False) -> Array:
+    """`var` of what is not nan, with ``ddof`` taken off the number of elements; nan where too few are left."""
+    (node,) = as_real_floating("nanvar", node_of(a))
+    center = composite.broadcast_to(nanmean(node, axis, keepdims=True)._uop, node.shape)
+    apart, _ = _replaced(node - center, 0)
+    count = node.eq(node).cast(node.dtype)
+    axes = normalize_axes("nanvar", axis, node.ndim)
+    total = composite.reduce_axes(apart._uop * apart._uop, Ops.ADD, axes, keepdims)
+    divisor = composite.reduce_axes(count, Ops.ADD, axes, keepdims) - ddof
+    return wrap(total / (divisor > 0).where(divisor, float("nan")))
+
+
+def nanstd(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bool = False) -> Array:
+    """Square root of `nanvar`."""
+    return wrap(nanvar(a, axis, ddof=ddof, keepdims=keepdims)._uop.unary(Ops.SQRT))
+
+
+def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """`median` of what is not nan; nan where there is nothing else."""
+    (given,) = as_real_floating("nanmedian", node_of(a))
+    node = given.reshape((given.size,)) if axis is None else given
+    at = 0 if axis is None else normalize_axis("nanmedian", axis, node.ndim)
+    rows = _axes.move_axis(sort_last_axis(_axes.move_axis(node, at, node.ndim - 1), False, False), node.ndim - 1, 0)
+    count = composite.reduce_axes(node.eq(node).cast(dtypes.int64), Ops.ADD, (at,))
+    low = (count - 1).binary(Ops.MAX, 0) // 2
+    places = [place.reshape((1, *place.shape)) for place in (low, count // 2)]
+    first, second = (_axes.take_along_axis(rows, place, 0).reshape(count.shape) for place in places)
+    out = count.eq(0).where(float("nan"), (first + second) * 0.5)
+    kept = (1,) * given.ndim if axis is None else (*node.shape[:at], 1, *node.shape[at + 1 :])
+    return wrap(out.reshape(kept) if keepdims else out)
+
+
+# ------------------------------------------------------------------------------------------- slopes and areas
+
+
+def _gaps(spacing: ArrayLike, n: int, dtype: DType) -> UOp:
+    """The distances of n points, from one step for all or from their coordinates."""
+    (node,) = promote_to("gradient", dtype, spacing)
+    if node.shape not in ((), (n,)):
+        raise ShapeError(f"gradient: expected a step or {n} coordinates, got shape {node.shape}")
+    return node.shrink([(1, n)]) - node.shrink([(0, n - 1)]) if node.ndim else composite.broadcast_to(node, (n - 1,))
+
+
+def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_order: int = 1) -> Any:
+    """Slopes by central differences, second order inside; for derivatives of functions see `grad`.
+
+    Args:
+        f: any dtype, one axis or more; integers and bool are converted to float64.
+        varargs: nothing for steps of 1, one step, or a step or the coordinates for every axis.
+        axis: axes along which to differentiate; None takes all.
+        edge_order: 1 or 2, the order at the ends.
+    Returns:
+        an array like ``f`` for one axis, a tuple of them for several.
+    Raises:
+        ShapeError: too few points along an axis, or spacings that do not fit.
+        ValueError: another ``edge_order``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.gradient(xp.asarray([1.0, 2.0, 4.0, 7.0]))
+        Array([1. , 1.5, 2.5, 3. ], dtype=float64)
+    """
+    if edge_order not in (1, 2):
+        raise ValueError(f"gradient: expected edge_order 1 or 2, got {edge_order}")
+    (node,) = as_floating("gradient", node_of(f))
+    axes = normalize_axes("gradient", axis, node.ndim)
+    steps = list(varargs) or [1.0]
+    steps = steps * len(axes) if len(steps) == 1 else steps
+    if len(steps) != len(axes):
+        raise ShapeError(f"gradient: expected one spacing or one for each of {len(axes)} axes, got {len(steps)}")
+    out = tuple([wrap(_slope(node, a, step, edge_order)) for a, step in zip(axes, steps, strict=True)])
+    return out[0] if (axis is not None and not isinstance(axis, Sequence)) or len(axes) == 1 else out
+
+
+def _slope(node: UOp, axis: int, spacing: ArrayLike, edge_order: int) -> UOp:
+    n = node.shape[axis]
+    if n < edge_order + 1:
+        raise ShapeError(f"gradient: expected {edge_order + 1} points or more at axis {axis}, got shape {node.shape}")
+    rows = _axes.move_axis(node, axis, 0)
+    gaps = _gaps(spacing, n, node.dtype)
+    gaps = gaps.reshape((n - 1, *[1] * (node.ndim - 1))).expand((n - 1, *rows.shape[1:]))
+    parts = [_first_slope(rows, gaps, edge_order), *_inner_slopes(rows, gaps), _last_slope(rows, gaps, edge_order)]
+    return _axes.move_axis(composite.concat(parts, 0), 0, axis)
+
+
+def _part(rows: UOp, start: int, stop: int) -> UOp:
+    whole = [(0, n) for n in rows.shape[1:]]
+    return rows.shrink([(start % (rows.shape[0] + 1), stop % (rows.shape[0] + 1)), *whole])
+
+
+def _inner_slopes(rows: UOp, gaps: UOp) -> list[UOp]:
+    n = rows.shape[0]
+    if n < 3:
+        return []
+    before, after = _part(gaps, 0, n - 2), _part(gaps, 1, n - 1)
+    left, middle, right = _part(rows, 0, n - 2), _part(rows, 1, n - 1), _part(rows, 2, n)
+    slope_before, slope_after = (middle - left) / before, (right - middle) / after
+    return [(slope_before * after + slope_after * before) / (before + after)]
+
+
+def _first_slope(rows: UOp, gaps: UOp, edge_order: int) -> UOp:
+    slope = (_part(rows, 1, 2) - _part(rows, 0, 1)) / _part(gaps, 0, 1)
+    if edge_order == 1:
+        return slope
+    near, far = _part(gaps, 0, 1), _part(gaps, 1, 2)
+    next_slope = (_part(rows, 2, 3) - _part(rows, 1, 2)) / far
+    return slope - (next_slope - slope) * near / (near + far)
+
+
+def _last_slope(rows: UOp, gaps: UOp, edge_order: int) -> UOp:
+    flipped = _first_slope(rows.flip((0,)), gaps.flip((0,)), edge_order)
+    return -flipped
+
+
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int = -1) -> Array:
+    """Area under a polygon.
+
+    Args:
+        y: heights, any dtype; integers and bool are converted to float64.
+        x: coordinates, of the shape of ``y`` or one for each place of ``axis``; None takes steps of ``dx``.
+        dx: distance of neighbours where ``x`` is None.
+        axis: axis along which to integrate.
+    Returns:
+        the promoted dtype; shape of ``y`` without ``axis``.
+    Raises:
+        AxisError: ``axis`` is out of range.
+        ShapeError: coordinates that do not fit.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.trapezoid(xp.asarray([1.0, 2.0, 3.0]))
+        Array(4., dtype=float64)
+    """
+    (node,) = as_floating("trapezoid", node_of(y))
+    at = normalize_axis("trapezoid", axis, node.ndim)
+    rows = _axes.move_axis(node, at, node.ndim - 1)
+    pairs = _neighbours(rows, Ops.ADD)
+    if x is None:
+        return wrap((pairs * (dx / 2)).reduce(Ops.ADD, 1))
+    points = node_of(x)
+    points = points if points.ndim == 1 else _axes.move_axis(points, at, points.ndim - 1)
+    gaps = _neighbours(points, Ops.SUB)
+    heights, widths = promote("trapezoid", pairs, gaps)
+    return wrap((heights * widths * 0.5).reduce(Ops.ADD, 1))
+
+
+def _neighbours(rows: UOp, op: Ops) -> UOp:
+    n = rows.shape[-1]
+    whole = [(0, m) for m in rows.shape[:-1]]
+    later, earlier = (rows.shrink([*whole, bounds]) for bounds in ((n > 0, n), (0, n - (n > 0))))
+    return later.binary(op, earlier)
