@@ -1,0 +1,172 @@
+"""Reverse mode: graph -> graph of the gradient.
+
+Consumers are walked before producers; every node that depends on a target sends what its cotangent is for each of its
+sources. No number is computed, and what comes out is an ordinary graph that can be planned, compiled and
+differentiated again. Targets are told apart by identity, so derivatives of derivatives cannot confuse their variables.
+Method: Griewank & Walther (2008), "Evaluating Derivatives", chapter 3; strong zeros as in Moses & Churavy (2020).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from uopc_core.dtype import is_inexact
+from uopc_core.errors import ShapeError
+from uopc_core.ir.composite import ones_like, zeros_like
+from uopc_core.ir.extern import EXTERNS
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp, toposort
+from uopc_core.transform.linearizations import extern_tangents, linearization_of
+from uopc_core.transform.partials import ONE, PARTIALS, SINGULAR
+from uopc_core.transform.transposes import MASKING, TRANSPOSES, is_linear
+from uopc_core.transform.zero_derivative import ZERO_DERIVATIVE
+
+__all__ = ["dependents", "gradient", "pull_back"]
+
+_placeholder_numbers = itertools.count()
+
+
+def gradient(root: UOp, targets: Sequence[UOp], seed: UOp | None = None) -> list[UOp]:
+    """The graphs of d(root)/d(target), for a root that is summed where it has axes.
+
+    Args:
+        root: real or complex floating, any shape.
+        targets: nodes anywhere in the graph; interior ones are passed through to others.
+        seed: cotangent of the root, of its shape and dtype; None is ones.
+    Returns:
+        one node per target, of its shape and dtype; zeros where the root does not depend on it.
+    Raises:
+        NotImplementedError: an op without a rule; differentiation works on pure shape graphs.
+        GradientError: a function without a derivative.
+    """
+    return pull_back([root], [ones_like(root) if seed is None else seed], targets)
+
+
+def pull_back(roots: Sequence[UOp], cotangents: Sequence[UOp], targets: Sequence[UOp]) -> list[UOp]:
+    """The vector-Jacobian product: cotangents of `targets` for those of `roots`.
+
+    Raises:
+        ShapeError: a cotangent differs in shape or dtype from its root.
+        NotImplementedError, GradientError: see `gradient`.
+    """
+    order = toposort(roots)
+    walk = _Walk(order, dependents(order, targets))
+    for root, ct in zip(roots, cotangents, strict=True):
+        if ct.shape != root.shape or ct.dtype is not root.dtype:
+            raise ShapeError(f"gradient: expected a cotangent like {root}, got {ct}")
+        walk.add(root, ct, masked=False)
+    for node in reversed(order):
+        if node in walk.dependent and node not in walk.leaves:
+            walk.visit(node)
+    found = [walk.cotangents.get(target) for target in targets]
+    return [zeros_like(t) if ct is None else ct for t, ct in zip(targets, found, strict=True)]
+
+
+def dependents(order: Sequence[UOp], targets: Sequence[UOp]) -> set[UOp]:
+    """The nodes of `order` that vary with a target. Integers and bool do not, and nothing passes a detached stage."""
+    found: set[UOp] = set(targets)
+    for node in order:
+        if node.src and is_inexact(node.dtype) and not (node.op is Ops.STAGE and node.arg == "detach"):
+            if node.op not in ZERO_DERIVATIVE and any(s in found for s in node.src):
+                found.add(node)
+    return found
+
+
+class _Walk:
+    """Cotangents so far, and which of them are masked: zero by selection, so that they must stay zero whatever the
+    factor.
+    """
+
+    def __init__(self, order: Sequence[UOp], dependent: set[UOp]) -> None:
+        self.dependent = dependent
+        self.cotangents: dict[UOp, UOp] = {}
+        self.masked: set[UOp] = set()
+        self.leaves = {node for node in dependent if not any(s in dependent for s in node.src)}
+        # the outputs of one host call are transposed together, when the first of them in the order is reached
+        self.calls: dict[tuple[object, ...], list[UOp]] = {}
+        for node in order:
+            if node.op is Ops.EXTERN and node in dependent:
+                self.calls.setdefault((node.arg[0], node.arg[1], node.src), []).append(node)
+
+    def add(self, node: UOp, ct: UOp | None, masked: bool) -> None:
+        if ct is None or node not in self.dependent:
+            return
+        known = self.cotangents.get(node)
+        self.cotangents[node] = ct if known is None else known + ct
+        if masked:
+            self.masked.add(node)
+
+    def visit(self, node: UOp) -> None:
+        """Send the cotangent of `node` to its sources."""
+        if node.op is Ops.EXTERN:
+            self.visit_call(node)
+            return
+        ct = self.cotangents.get(node)
+        if ct is None:
+            return
+        masked = node in self.masked
+        if node.op in PARTIALS:
+            self.send_factors(node, ct, masked)
+        elif is_linear(node):
+            below = masked or node.op in MASKING
+            for s, passed in zip(node.src, TRANSPOSES[node.op](node, ct), strict=True):
+                self.add(s, passed, below)
+        else:
+            self.send_linearized(node, ct)
+
+    def send_factors(self, node: UOp, ct: UOp, masked: bool) -> None:
+        strong = masked or node.op in SINGULAR
+        for s, factor in zip(node.src, PARTIALS[node.op](node, *node.src), strict=True):
+            if factor is not None and s in self.dependent:
+                self.add(s, product(ct, factor, strong), masked)
+
+    def send_linearized(self, node: UOp, ct: UOp) -> None:
+        rule = linearization_of(node)
+        if rule is None:
+            raise NotImplementedError(
+                f"gradient: no derivative rule for {node.op.name}; differentiation works on pure shape graphs only"
+            )
+        places = [_placeholder(s) if s in self.dependent else None for s in node.src]
+        self.send_back([rule(node, tuple(places))], [ct], node, places)
+
+    def visit_call(self, node: UOp) -> None:
+        members = self.calls[(node.arg[0], node.arg[1], node.src)]
+        if node is not members[0]:
+            return
+        wanted = [(member, self.cotangents[member]) for member in members if member in self.cotangents]
+        if not wanted:
+            return
+        extern = EXTERNS[node.arg[0]]
+        varying = [k for k, s in enumerate(node.src) if s in self.dependent]
+        if extern.transpose is not None and extern.linear.issuperset(varying):
+            cts = {member.arg[2]: ct for member, ct in wanted}
+            types = extern.infer(node.arg[1], [(s.shape, s.dtype) for s in node.src])
+            row = tuple([cts.get(k) for k in range(len(types))])
+            for k in varying:
+                self.add(node.src[k], extern.transpose(node.arg[1], node.src, row, k), masked=True)
+            return
+        places = [_placeholder(s) if s in self.dependent else None for s in node.src]
+        tangents = extern_tangents(node, tuple(places))
+        pairs = [(tangent, ct) for member, ct in wanted if (tangent := tangents[member.arg[2]]) is not None]
+        self.send_back([tangent for tangent, _ in pairs], [ct for _, ct in pairs], node, places)
+
+    def send_back(self, tangents: list[UOp], cts: list[UOp], node: UOp, places: Sequence[UOp | None]) -> None:
+        """Transpose a graph that is linear in the placeholders `places`, and send what comes out to the sources."""
+        asked = [place for place in places if place is not None]
+        passed = iter(pull_back(tangents, cts, asked))
+        for s, place in zip(node.src, places, strict=True):
+            if place is not None:
+                self.add(s, next(passed), masked=True)
+
+
+def _placeholder(x: UOp) -> UOp:
+    """A tangent to be transposed away again."""
+    return x.stage(("variable", ("tangent", next(_placeholder_numbers))))
+
+
+def product(ct: UOp, factor: UOp | float, strong: bool) -> UOp:
+    """``ct * factor``; a strong one is 0 wherever `ct` is."""
+    if not isinstance(factor, UOp):
+        return ct if factor == ONE else ct * factor
+    return UOp.new(Ops.STRONG_MUL if strong else Ops.MUL, (ct, factor))

@@ -1,0 +1,175 @@
+"""Derivatives of what is neither elementwise with a factor nor linear: the tangent of the result as a graph linear in
+the tangents.
+
+Reverse mode transposes that graph, so these rules are stated once, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from uopc_core.dtype import is_complex
+from uopc_core.errors import GradientError
+from uopc_core.ir.composite import iota, zeros_like
+from uopc_core.ir.extern import EXTERNS
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp
+
+__all__ = ["LINEARIZATIONS", "MODE_LINEARIZATIONS", "Linearization", "extern_tangents", "linearization_of"]
+
+Tangents = tuple[UOp | None, ...]
+Linearization = Callable[[UOp, Tangents], UOp]
+
+
+def _tangent(node: UOp, tangents: Tangents, k: int) -> UOp:
+    tangent = tangents[k]
+    return zeros_like(node.src[k]) if tangent is None else tangent
+
+
+def _choose(node: UOp, tangents: Tangents, first: UOp) -> UOp:
+    """The tangent of the operand that was chosen; at a tie half of each."""
+    x, y = node.src
+    dx, dy = _tangent(node, tangents, 0), _tangent(node, tangents, 1)
+    return first.where(dx, x.eq(y).where((dx + dy) * 0.5, dy))
+
+
+def _linearize_max(node: UOp, tangents: Tangents) -> UOp:
+    return _choose(node, tangents, node.src[1] < node.src[0])
+
+
+def _linearize_min(node: UOp, tangents: Tangents) -> UOp:
+    return _choose(node, tangents, node.src[0] < node.src[1])
+
+
+def _linearize_abs(node: UOp, tangents: Tangents) -> UOp:
+    """The slope at 0 is 0."""
+    (x,), dx = node.src, _tangent(node, tangents, 0)
+    if is_complex(x.dtype):
+        length = node.eq(0).where(1, node)
+        along = (x.unary(Ops.REAL) / length).binary(Ops.COMPLEX, -(x.unary(Ops.IMAG) / length))
+        return (along * dx).unary(Ops.REAL)
+    return (x > 0).where(dx, (x < 0).where(-dx, zeros_like(dx)))
+
+
+def _spread(reduced: UOp, shape: tuple[int, ...]) -> UOp:
+    return reduced.reshape(reduced.shape + (1,) * (len(shape) - reduced.ndim)).expand(shape)
+
+
+def _linearize_reduce_extreme(node: UOp, tangents: Tangents) -> UOp:
+    """Split evenly among all elements that attain the extreme."""
+    (x,), n = node.src, node.arg[1]
+    attained = x.eq(_spread(node, x.shape))
+    share = attained.cast(x.dtype).reduce(Ops.ADD, n).recip()
+    kept = attained.where(_tangent(node, tangents, 0), zeros_like(x))
+    return kept.reduce(Ops.ADD, n) * share
+
+
+def _linearize_reduce_mul(node: UOp, tangents: Tangents) -> UOp:
+    """Each element times the product of all others, from the left and from the right, so that zeros do no harm."""
+    (x,) = node.src
+    shape = (*node.shape, prod(x.shape[node.ndim :]))
+    flat, dx = x.reshape(shape), _tangent(node, tangents, 0).reshape(shape)
+    last = (flat.ndim - 1,)
+    left = _shifted(flat.scan(Ops.MUL), 1, 1)
+    right = _shifted(flat.flip(last).scan(Ops.MUL), 1, 1).flip(last)
+    return (dx * (left * right)).reduce(Ops.ADD, 1)
+
+
+def _shifted(x: UOp, by: int, fill: int) -> UOp:
+    """`x` moved `by` places towards the end of its last axis, `fill` in the places that come free."""
+    n = x.shape[-1]
+    keep = [(0, size) for size in x.shape[:-1]]
+    moved = x.shrink([*keep, (0, max(0, n - by))]).pad([*[(0, 0)] * (x.ndim - 1), (min(by, n), 0)])
+    return moved if fill == 0 else (iota(x.shape, x.ndim - 1) < by).where(UOp.const(fill, x.dtype, x.shape), moved)
+
+
+def _linearize_scan_mul(node: UOp, tangents: Tangents) -> UOp:
+    """Products of windows of doubling length, each with its tangent (Hillis & Steele 1986), so that nothing is
+    divided.
+    """
+    (x,), dx = node.src, _tangent(node, tangents, 0)
+    by, product = 1, x
+    while by < x.shape[-1]:
+        before = _shifted(product, by, 1)
+        dx = dx * before + product * _shifted(dx, by, 0)
+        product = product * before
+        by *= 2
+    return dx
+
+
+def _linearize_scan_extreme(node: UOp, tangents: Tangents) -> UOp:
+    """The tangent of the first element that attains the extreme so far."""
+    (x,), axis = node.src, node.ndim - 1
+    n = node.shape[axis]
+    place = iota(node.shape, axis)
+    keep = [(0, size) for size in node.shape[:-1]]
+    before = node.shrink([*keep, (0, n - 1)])
+    now = node.shrink([*keep, (1, n)])
+    same = before.eq(now).pad([*[(0, 0)] * axis, (1, 0)])
+    first = same.where(UOp.const(0, place.dtype, node.shape), place).scan(Ops.MAX)
+    others = [iota(node.shape, a) for a in range(axis)]
+    return UOp.new(Ops.INDEX, (_tangent(node, tangents, 0), *others, first))
+
+
+def _linearize_scatter_extreme(node: UOp, tangents: Tangents) -> UOp:
+    base, value, *indices = node.src
+    here = base.eq(node)
+    there = value.eq(UOp.new(Ops.INDEX, (node, *indices)))
+    count = UOp.new(Ops.SCATTER, (here.cast(base.dtype), there.cast(base.dtype), *indices), "add")
+    dbase = here.where(_tangent(node, tangents, 0), zeros_like(base))
+    dvalue = there.where(_tangent(node, tangents, 1), zeros_like(value))
+    total = UOp.new(Ops.SCATTER, (dbase, dvalue, *indices), "add")
+    return total / count
+
+
+def _linearize_scatter_mul(node: UOp, tangents: Tangents) -> UOp:
+    raise GradientError("SCATTER: multiplying in place has no derivative here; gather, multiply and set instead")
+
+
+def extern_tangents(node: UOp, tangents: Tangents) -> tuple[UOp | None, ...]:
+    """Tangents of all outputs of the call that `node` is one of.
+
+    Raises:
+        GradientError: the function has no derivative.
+    """
+    name, params, _ = node.arg
+    extern = EXTERNS[name]
+    if extern.jvp is None:
+        raise GradientError(f"{name}: this function has no derivative")
+    types = extern.infer(params, [(s.shape, s.dtype) for s in node.src])
+    outputs = tuple([UOp.new(Ops.EXTERN, node.src, (name, params, k)) for k in range(len(types))])
+    return extern.jvp(params, outputs, node.src, tangents)
+
+
+def _linearize_extern(node: UOp, tangents: Tangents) -> UOp:
+    tangent = extern_tangents(node, tangents)[node.arg[2]]
+    return zeros_like(node) if tangent is None else tangent
+
+
+LINEARIZATIONS: dict[Ops, Linearization] = {
+    Ops.MAX: _linearize_max,
+    Ops.MIN: _linearize_min,
+    Ops.ABS: _linearize_abs,
+    Ops.EXTERN: _linearize_extern,
+}
+
+# REDUCE, SCAN and SCATTER are linear when they add; these are their other ways to combine
+MODE_LINEARIZATIONS: dict[tuple[Ops, object], Linearization] = {
+    (Ops.REDUCE, Ops.MAX): _linearize_reduce_extreme,
+    (Ops.REDUCE, Ops.MIN): _linearize_reduce_extreme,
+    (Ops.REDUCE, Ops.MUL): _linearize_reduce_mul,
+    (Ops.SCAN, Ops.MUL): _linearize_scan_mul,
+    (Ops.SCAN, Ops.MAX): _linearize_scan_extreme,
+    (Ops.SCAN, Ops.MIN): _linearize_scan_extreme,
+    (Ops.SCATTER, "max"): _linearize_scatter_extreme,
+    (Ops.SCATTER, "min"): _linearize_scatter_extreme,
+    (Ops.SCATTER, "mul"): _linearize_scatter_mul,
+}
+
+
+def linearization_of(node: UOp) -> Linearization | None:
+    rule = LINEARIZATIONS.get(node.op)
+    if rule is None:
+        rule = MODE_LINEARIZATIONS.get((node.op, node.arg[0] if node.op is Ops.REDUCE else node.arg))
+    return rule

@@ -1,0 +1,144 @@
+"""Transposes of linear ops: what a cotangent of the result is for each source.
+
+A rule takes the node and its cotangent and returns one cotangent per source, None where nothing passes. Forward mode
+needs no rule of its
+own: a linear op is applied to the tangents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from uopc_core.dtype import dtypes, is_complex, is_inexact
+from uopc_core.ir.composite import iota, zeros_like
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp
+
+__all__ = ["MASKING", "TRANSPOSES", "Transpose", "is_linear"]
+
+Transpose = Callable[[UOp, UOp], tuple[UOp | None, ...]]
+
+
+def is_linear(node: UOp) -> bool:
+    """Whether this node, with its argument, is one of the linear ops of the table."""
+    if node.op in (Ops.REDUCE, Ops.SCAN):
+        return _combining(node) is Ops.ADD
+    return node.op in TRANSPOSES and not (node.op is Ops.SCATTER and node.arg not in ("set", "add"))
+
+
+def _combining(node: UOp) -> Ops:
+    return node.arg[0] if node.op is Ops.REDUCE else node.arg
+
+
+def _transpose_cast(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    source = node.src[0].dtype
+    if not is_inexact(source):
+        return (None,)
+    if is_complex(ct.dtype) and not is_complex(source):
+        ct = ct.unary(Ops.REAL)
+    return (ct.cast(source),)
+
+
+def _transpose_where(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    cond, zero = node.src[0], zeros_like(ct)
+    return None, cond.where(ct, zero), cond.where(zero, ct)
+
+
+def _transpose_expand(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    old = node.src[0].shape
+    grown = [axis for axis, (n, m) in enumerate(zip(old, node.shape, strict=True)) if n != m]
+    rest = [axis for axis in range(len(old)) if axis not in grown]
+    return (ct.permute([*rest, *grown]).reduce(Ops.ADD, len(grown)).reshape(old),)
+
+
+def _transpose_permute(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    return (ct.permute([node.arg.index(axis) for axis in range(len(node.arg))]),)
+
+
+def _transpose_shrink(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    return (ct.pad([(a, n - b) for (a, b), n in zip(node.arg, node.src[0].shape, strict=True)]),)
+
+
+def _transpose_pad(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    return (ct.shrink([(a, a + n) for (a, _), n in zip(node.arg, node.src[0].shape, strict=True)]),)
+
+
+def _transpose_concat(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    parts: list[UOp] = []
+    start = 0
+    for source in node.src:
+        stop = start + source.shape[node.arg]
+        parts.append(ct.shrink([(start, stop) if axis == node.arg else (0, n) for axis, n in enumerate(ct.shape)]))
+        start = stop
+    return tuple(parts)
+
+
+def _transpose_reduce_add(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    shape = node.src[0].shape
+    return (ct.reshape(ct.shape + (1,) * (len(shape) - ct.ndim)).expand(shape),)
+
+
+def _transpose_scan_add(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    last = (ct.ndim - 1,)
+    return (ct.flip(last).scan(Ops.ADD).flip(last),)
+
+
+def _transpose_index(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    """An index that was picked twice gets both cotangents."""
+    x, *indices = node.src
+    return UOp.new(Ops.SCATTER, (zeros_like(x), ct, *indices), "add"), *[None] * len(indices)
+
+
+def _transpose_scatter(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    base, value, *indices = node.src
+    none = [None] * len(indices)
+    picked = UOp.new(Ops.INDEX, (ct, *indices))
+    if node.arg == "add":
+        return ct, picked, *none
+    yes, no = UOp.const(True, dtypes.bool, value.shape), UOp.const(False, dtypes.bool, base.shape)
+    written = UOp.new(Ops.SCATTER, (no, yes, *indices), "set")
+    return written.where(zeros_like(ct), ct), _last_writes(base, indices, value).where(picked, zeros_like(value)), *none
+
+
+def _last_writes(base: UOp, indices: list[UOp], value: UOp) -> UOp:
+    """Where `value` was not overwritten by a later write to the same place."""
+    places = indices[0].shape
+    number = iota((prod(places),), 0).reshape(places)
+    grid = base.shape[: len(indices)]
+    last = UOp.new(Ops.SCATTER, (UOp.const(-1, number.dtype, grid), number, *indices), "set")
+    won = UOp.new(Ops.INDEX, (last, *indices)).eq(number)
+    return won.reshape((*places, *[1] * (value.ndim - len(places)))).expand(value.shape)
+
+
+def _transpose_imag(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    return (zeros_like(ct).binary(Ops.COMPLEX, -ct),)
+
+
+# Complex numbers: the transpose is that of the complex-linear map, without a conjugate (JAX's convention).
+TRANSPOSES: dict[Ops, Transpose] = {
+    Ops.ADD: lambda node, ct: (ct, ct),
+    Ops.SUB: lambda node, ct: (ct, -ct),
+    Ops.NEG: lambda node, ct: (-ct,),
+    Ops.CAST: _transpose_cast,
+    Ops.WHERE: _transpose_where,
+    Ops.RESHAPE: lambda node, ct: (ct.reshape(node.src[0].shape),),
+    Ops.EXPAND: _transpose_expand,
+    Ops.PERMUTE: _transpose_permute,
+    Ops.SHRINK: _transpose_shrink,
+    Ops.PAD: _transpose_pad,
+    Ops.FLIP: lambda node, ct: (ct.flip(node.arg),),
+    Ops.CONCAT: _transpose_concat,
+    Ops.REDUCE: _transpose_reduce_add,
+    Ops.SCAN: _transpose_scan_add,
+    Ops.INDEX: _transpose_index,
+    Ops.SCATTER: _transpose_scatter,
+    Ops.STAGE: lambda node, ct: (None if node.arg == "detach" else ct,),
+    Ops.REAL: lambda node, ct: (ct.binary(Ops.COMPLEX, zeros_like(ct)),),
+    Ops.IMAG: _transpose_imag,
+    Ops.CONJ: lambda node, ct: (ct.unary(Ops.CONJ),),
+    Ops.COMPLEX: lambda node, ct: (ct.unary(Ops.REAL), -ct.unary(Ops.IMAG)),
+}
+
+# ops whose transpose puts zeros where nothing was read: below them a zero cotangent is no coincidence
+MASKING = frozenset({Ops.WHERE, Ops.SHRINK, Ops.INDEX, Ops.SCATTER})
