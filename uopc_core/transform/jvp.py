@@ -16,8 +16,11 @@ from uopc_core.transform.transposes import is_linear
 __all__ = ["jvp"]
 
 # sources that a linear op is not linear in: conditions and indices, as ranges
-_FIXED_SOURCES: dict[Ops, range] = {Ops.WHERE: range(0, 1), Ops.INDEX: range(1, 1 << 30), Ops.SCATTER: range(2, 1 <<
-    30)}
+_FIXED_SOURCES: dict[Ops, range] = {
+    Ops.WHERE: range(0, 1),
+    Ops.INDEX: range(1, 1 << 30),
+    Ops.SCATTER: range(2, 1 << 30),
+}
 
 
 def jvp(roots: Sequence[UOp], targets: Sequence[UOp], tangents: Sequence[UOp]) -> list[UOp]:
@@ -49,8 +52,10 @@ def _tangent_of(node: UOp, tangents: list[UOp | None]) -> UOp:
         return _apply_linear(node, tangents)
     rule = linearization_of(node)
     if rule is None:
-        raise NotImplementedError(f"jvp: no derivative rule for {node.op.name}; differentiation works on pure shape
-        graphs only") return rule(node, tuple(tangents))
+        raise NotImplementedError(
+            f"jvp: no derivative rule for {node.op.name}; differentiation works on pure shape graphs only"
+        )
+    return rule(node, tuple(tangents))
 
 
 def _sum_of_products(node: UOp, tangents: list[UOp | None]) -> UOp:

@@ -100,7 +100,7 @@ def _linearize_scan_mul(node: UOp, tangents: Tangents) -> UOp:
 
 def _linearize_scan_extreme(node: UOp, tangents: Tangents) -> UOp:
     """The tangent of the first element that attains the extreme so far."""
-    (x,), axis = node.src, node.ndim - 1
+    axis = node.ndim - 1
     n = node.shape[axis]
     place = iota(node.shape, axis)
     keep = [(0, size) for size in node.shape[:-1]]
