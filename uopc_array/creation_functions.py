@@ -422,6 +422,11 @@ def _is_zero(node: UOp) -> bool:
     return all(source.op in _NUMBERS for source in node.toposort()) and wrap(node).item() == 0
 
 
+def _within(k: int, shape: tuple[int, ...]) -> int:
+    """The number of a diagonal, or of one just outside where it is further out, so that places do not overflow."""
+    return max(min(operator.index(k), shape[-1]), -shape[-2])
+
+
 def eye(n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:
     """Ones on a diagonal and zeros elsewhere.
 
@@ -443,7 +448,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: Any = None
     """
     check_device("eye", device)
     shape = shape_of("eye", (n_rows, n_rows if n_cols is None else n_cols))
-    on_diagonal = composite.iota(shape, 1).eq(composite.iota(shape, 0) + operator.index(k))
+    on_diagonal = composite.iota(shape, 1).eq(composite.iota(shape, 0) + _within(k, shape))
     return wrap(on_diagonal.cast(optional_dtype(dtype) or dtypes.float64))
 
 
@@ -493,7 +498,8 @@ def _triangle(name: str, x: Array, k: int, upper: bool) -> Array:
     if node.ndim < 2:
         raise ShapeError(f"{name}: expected two axes or more, got shape {node.shape}")
     row, column = composite.iota(node.shape, node.ndim - 2), composite.iota(node.shape, node.ndim - 1)
-    kept = column >= row + operator.index(k) if upper else column <= row + operator.index(k)
+    start = row + _within(k, node.shape)
+    kept = column >= start if upper else column <= start
     return wrap(kept.where(node, composite.zeros_like(node)))
 
 

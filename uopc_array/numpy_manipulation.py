@@ -136,7 +136,8 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
                [1., 1.]], dtype=float64)
     """
     extents = shape_of("tri", (N, N if M is None else M))
-    below = composite.iota(extents, 1) <= composite.iota(extents, 0) + operator.index(k)
+    start = max(min(operator.index(k), extents[1]), -extents[0])
+    below = composite.iota(extents, 1) <= composite.iota(extents, 0) + start
     return wrap(below.cast(optional_dtype(dtype) or dtypes.float64))
 
 
