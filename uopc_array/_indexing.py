@@ -167,7 +167,7 @@ class _Parser:
 
     def _take_mask(self, mask: UOp, axis: int) -> None:
         for k, n in enumerate(mask.shape):
-            if n != self.shape[axis + k]:
+            if n != self.shape[axis + k] and mask.size:  # NumPy lets an empty mask fit everything
                 raise IndexError(
                     f"index: the mask of shape {mask.shape} does not fit the array of shape {self.shape}: axis {axis + k} of the array "
                     f"has size {self.shape[axis + k]}, axis {k} of the mask {n}"
