@@ -45,6 +45,7 @@ from uopc_array.creation_functions import *
 from uopc_array.data_type_functions import *
 from uopc_array.einsum_functions import *
 from uopc_array.elementwise_functions import *
+from uopc_array.grad import grad, jvp, stop_gradient, value_and_grad, vjp
 from uopc_array.indexing_functions import *
 from uopc_array.inspection import __array_namespace_info__
 from uopc_array.jit import jit
@@ -71,16 +72,21 @@ __all__ = [
     "fft",
     "float32",
     "float64",
+    "grad",
     "int8",
     "int16",
     "int32",
     "int64",
     "jit",
+    "jvp",
     "linalg",
+    "stop_gradient",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "value_and_grad",
+    "vjp",
 ]
 __all__ += constants.__all__
 __all__ += creation_functions.__all__
