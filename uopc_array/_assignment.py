@@ -6,6 +6,7 @@ scatter into the view of the basic items, which is then written back the same wa
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import Any, cast
 
@@ -195,19 +196,20 @@ def _key_for_numpy(key: Any) -> Any:
 
 def own_memory(x: Handle) -> NumPyArray:
     """The memory of `x`, which has been computed, as a NumPy array to write to; a copy first if anybody else can see it."""
-    if _references(x) > _ALONE:
+    if any(map(operator.gt, _references(x), _ALONE)):
         x._rebind(UOp.buffer(buffer_from_numpy(x._uop.arg.array, copy=True)))
     return x._uop.arg.array
 
 
-def _references(x: Handle) -> int:
-    """How many references there are to the node of `x`, to its memory, and to the array over that."""
+def _references(x: Handle) -> tuple[int, int, int, int]:
+    """How many references there are to the node of `x`, its memory, the array over that, and what lends that array its memory."""
     uop = x._uop
-    return sys.getrefcount(uop) + sys.getrefcount(uop.arg) + sys.getrefcount(uop.arg.array)
+    memory = uop.arg
+    array = memory.array
+    base = array.base
+    n = sys.getrefcount
+    return n(uop), n(memory), n(array), 0 if base is None else n(base)
 
 
-def _references_of_a_lone_handle() -> int:
-    return _references(Handle._from_uop(UOp.buffer(buffer_from_numpy(np.zeros(1), copy=True))))
-
-
-_ALONE = _references_of_a_lone_handle()
+# of a handle whose memory nobody else can see; measured, since it depends on how the interpreter holds its local variables
+_ALONE = _references(Handle._from_uop(UOp.buffer(buffer_from_numpy(np.zeros(1)))))

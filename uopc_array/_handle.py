@@ -5,11 +5,12 @@ Invariant: a handle counts itself on its node (`uop.held`), so that what the use
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, Self
 
-from uopc_array._realize import Buffer, buffer_of_node, realize_node
+from uopc_array._realize import buffer_of_node, realize_node
 from uopc_array._tracing import trace_error
-from uopc_core import MAX_DEPTH, TRACED, TRACKED, Ops, UOp
+from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, realize_all
 
 __all__ = ["Handle"]
 
@@ -19,13 +20,15 @@ class Handle:
 
     Attributes:
         _uop: the node that stands for the present value.
+        _mates: handles to compute together with this one, set only where there are any.
         _weak: True for a traced Python scalar, whose dtype gives way to that of an array (NEP 50).
     """
 
-    __slots__ = ("__weakref__", "_uop", "_weak")
+    __slots__ = ("__weakref__", "_mates", "_uop", "_weak")
 
     _uop: UOp
     _weak: bool
+    _mates: tuple[weakref.ref[Handle], ...]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         raise TypeError("Array: not made by calling the class; use uopc_array.asarray(...)")
@@ -66,6 +69,9 @@ class Handle:
             return uop.arg
         if uop.flags & TRACED:
             raise trace_error(what, uop)
+        if uop.realized is None and hasattr(self, "_mates"):
+            realize_all([uop, *_pending(self._mates)])
+            del self._mates
         memory = buffer_of_node(uop)
         if not uop.flags & TRACKED:
             self._rebind(UOp.buffer(memory))
@@ -73,3 +79,9 @@ class Handle:
 
     def __del__(self) -> None:
         self._uop.held -= 1
+
+
+def _pending(mates: tuple[weakref.ref[Handle], ...]) -> list[UOp]:
+    """What the handles that still live stand for, where it can be computed."""
+    alive = [handle for ref in mates if (handle := ref()) is not None]
+    return [handle._uop for handle in alive if not handle._uop.flags & TRACED]

@@ -1,0 +1,42 @@
+"""Nested containers of arrays (pytrees) as arguments and results of the transforms, and the words for a place in one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import optree
+
+__all__ = ["TreeDef", "flatten", "flatten_named", "map_tree", "unflatten"]
+
+TreeDef = optree.PyTreeSpec
+
+
+def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
+    """The leaves of `tree` in order, and its structure; None is part of the structure."""
+    return optree.tree_flatten(tree)
+
+
+def flatten_named(tree: Any, name: str) -> tuple[list[Any], list[str], TreeDef]:
+    """As `flatten`, with the place of each leaf in words: ``argument 0['w'][1]``."""
+    paths, leaves, treedef = optree.tree_flatten_with_path(tree)
+    return leaves, [name + "".join(f"[{step!r}]" for step in path) for path in paths], treedef
+
+
+def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
+    return optree.tree_unflatten(treedef, leaves)
+
+
+def map_tree(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """`function` of every leaf of `tree` and the leaves at the same place in `rest`."""
+    return optree.tree_map(function, tree, *rest)
+
+
+def split(values: Sequence[Any], sizes: Sequence[int]) -> list[Sequence[Any]]:
+    """`values` cut into runs of these sizes."""
+    out: list[Sequence[Any]] = []
+    start = 0
+    for size in sizes:
+        out.append(values[start : start + size])
+        start += size
+    return out

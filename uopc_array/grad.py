@@ -1,0 +1,283 @@
+"""Derivatives of functions: reverse mode (`grad`, `value_and_grad`, `vjp`) and forward mode (`jvp`).
+
+A function is run once on variables: nodes that are their arguments in value but have an identity of their own, so that nested derivatives
+never confuse theirs. What comes back is a graph; the variables are taken out of it again before the caller sees it.
+Derivatives of complex functions follow JAX: the gradient of a real function of z is the conjugate of its steepest ascent, df/dx - i df/dy.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uopc_array._nodes import as_node, cast_node, is_scalar
+from uopc_array._tracing import fresh_number, substitute
+from uopc_array._trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
+from uopc_array.array import Array
+from uopc_core import TRACED, TRACKED, UOp, composite, gradient, is_complex, is_float, is_inexact, pull_back
+from uopc_core import jvp as jvp_nodes
+from uopc_core.errors import GradientError, ShapeError
+
+__all__ = ["grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
+
+Function = Callable[..., Any]
+
+
+@dataclass
+class _Variables:
+    """The arguments of a function, those to differentiate by replaced with variables.
+
+    Attributes:
+        args: what to call the function with.
+        nodes: the variables.
+        sources: the nodes that they stand for.
+        treedefs: structure of each argument that is differentiated by.
+    """
+
+    args: list[Any]
+    nodes: list[UOp]
+    sources: list[UOp]
+    treedefs: list[TreeDef]
+
+    def close(self, nodes: Sequence[UOp]) -> list[UOp]:
+        """`nodes` with the variables replaced by what they stand for, so that they carry no history of this derivative."""
+        return substitute(nodes, dict(zip(self.nodes, self.sources, strict=True)), TRACKED)
+
+    def unflatten(self, leaves: Sequence[Any]) -> list[Any]:
+        """One tree an argument."""
+        parts = split(leaves, [treedef.num_leaves for treedef in self.treedefs])
+        return [unflatten(treedef, part) for treedef, part in zip(self.treedefs, parts, strict=True)]
+
+
+def _variables(name: str, args: Sequence[Any], argnums: Sequence[int]) -> _Variables:
+    out = _Variables(list(args), [], [], [])
+    for number in argnums:
+        if not -len(args) <= number < len(args):
+            raise GradientError(
+                f"{name}: argument {number} was asked for, but the function was called with {len(args)}"
+            )
+        leaves, places, treedef = flatten_named(args[number], f"argument {number}")
+        handles = [_variable(name, leaf, place, out) for leaf, place in zip(leaves, places, strict=True)]
+        out.args[number] = unflatten(treedef, handles)
+        out.treedefs.append(treedef)
+    return out
+
+
+def _variable(name: str, leaf: Any, place: str, into: _Variables) -> Array:
+    """A handle on a fresh variable with the value of `leaf`.
+
+    Raises:
+        GradientError: it is not floating, real or complex.
+    """
+    try:
+        source = as_node(leaf)
+    except (TypeError, ValueError):
+        raise GradientError(f"{name}: {place} must be a floating array or number, got {type(leaf).__name__}") from None
+    if not is_inexact(source.dtype):
+        raise GradientError(
+            f"{name}: {place} must be floating to differentiate by it, got {source.dtype.name} of shape {source.shape}; "
+            "convert it with astype(xp.float64), or leave it out of argnums"
+        )
+    node = source.stage(("variable", fresh_number()))
+    into.sources.append(source)
+    into.nodes.append(node)
+    return Array._from_uop(node, weak=is_scalar(leaf) or (isinstance(leaf, Array) and leaf._weak))
+
+
+def _scalar_output(name: str, value: Any) -> UOp:
+    """The node of what the function returned.
+
+    Raises:
+        GradientError: it is not one real floating number.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        raise GradientError(
+            f"{name}: the function returned a NumPy {type(value).__name__}, which does not know what it was computed from; "
+            "compute with uopc_array, or call NumPy's functions on its arrays without np.asarray"
+        )
+    if not isinstance(value, Array) and not is_scalar(value):
+        raise GradientError(
+            f"{name}: the function must return one number, got {type(value).__name__}; use has_aux=True for more"
+        )
+    node = as_node(value)
+    if node.shape != ():
+        raise GradientError(
+            f"{name}: the function must return a number, shape (), got shape {node.shape}; reduce it with xp.sum or xp.mean, "
+            "or take jacrev or vjp of it"
+        )
+    if isinstance(value, Array) and not is_float(node.dtype):
+        wanted = (
+            "take its real part" if is_complex(node.dtype) else "the derivative of an integer function is not defined"
+        )
+        raise GradientError(f"{name}: the function must return a real floating number, got {node.dtype.name}; {wanted}")
+    return node
+
+
+def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Function:
+    """The function that returns the value of `f` and its gradient.
+
+    Args:
+        f: returns one real floating number, shape (); with `has_aux` a pair of that and anything else.
+        argnums: the argument or arguments to differentiate by: floating arrays or numbers, or nested containers of them.
+    Returns:
+        A function of the arguments of `f` that returns ``(value, gradient)``, or ``((value, aux), gradient)``. The gradient has the structure
+        of the argument; for several `argnums` it is a tuple.
+    Raises:
+        GradientError: (a TypeError, when called) an argument that is not floating, or a value that is not one real number.
+    Example:
+        >>> value_and_grad(lambda x: x * x)(3.0)
+        (Array(9., dtype=float64), Array(6., dtype=float64))
+    """
+    return _reverse("value_and_grad", f, argnums, has_aux)
+
+
+def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Function:
+    """The function that returns the gradient of `f`; with `has_aux` the pair ``(gradient, aux)``. See `value_and_grad`.
+
+    Example:
+        >>> grad(lambda x: x * x)(3.0)
+        Array(6., dtype=float64)
+    """
+    both = _reverse("grad", f, argnums, has_aux)
+
+    @functools.wraps(f)
+    def gradient_only(*args: Any, **kwargs: Any) -> Any:
+        value, gradients = both(*args, **kwargs)
+        return (gradients, value[1]) if has_aux else gradients
+
+    return gradient_only
+
+
+def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
+    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+
+    @functools.wraps(f)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        variables = _variables(name, args, numbers)
+        out = f(*variables.args, **kwargs)
+        value, aux = _split_aux(name, out) if has_aux else (out, None)
+        root = _scalar_output(name, value)
+        gradients = gradient(root, variables.nodes) if is_float(root.dtype) else _zeros(variables.nodes)
+        aux_leaves, aux_tree = flatten(aux)
+        traced = [leaf._uop for leaf in aux_leaves if isinstance(leaf, Array)]
+        closed = [Array._from_uop(node) for node in variables.close([root, *gradients, *traced])]
+        _make_mates(closed)
+        n = 1 + len(gradients)
+        trees = variables.unflatten(closed[1:n])
+        result = trees[0] if isinstance(argnums, int) else tuple(trees)
+        if not has_aux:
+            return closed[0], result
+        rest = iter(closed[n:])
+        return (closed[0], unflatten(aux_tree, [next(rest) if isinstance(x, Array) else x for x in aux_leaves])), result
+
+    return differentiated
+
+
+def _zeros(nodes: Sequence[UOp]) -> list[UOp]:
+    return [composite.zeros_like(node) for node in nodes]
+
+
+def _split_aux(name: str, out: Any) -> tuple[Any, Any]:
+    if not isinstance(out, tuple) or len(out) != 2:
+        raise GradientError(
+            f"{name}: with has_aux=True the function must return a pair (value, aux), got {type(out).__name__}"
+        )
+    return out
+
+
+def _make_mates(handles: Sequence[Array]) -> None:
+    """Have handles computed together as soon as one is: they share most of their work."""
+    pending = [x for x in handles if x._uop.depth and not x._uop.flags & TRACED]
+    if len(pending) > 1:
+        mates = tuple([weakref.ref(x) for x in pending])
+        for x in pending:
+            x._mates = mates
+
+
+def stop_gradient(x: Any) -> Any:
+    """`x`, a tree of arrays, as constants: nothing is differentiated through them."""
+    return map_tree(lambda leaf: Array._from_uop(leaf._uop.stage("detach")) if isinstance(leaf, Array) else leaf, x)
+
+
+# ------------------------------------------------------------------------------------- products with the derivative
+
+
+@dataclass
+class _Outputs:
+    """What a function returned, as nodes."""
+
+    nodes: list[UOp]
+    treedef: TreeDef
+
+    def wrap(self, nodes: Sequence[UOp]) -> Any:
+        return unflatten(self.treedef, [Array._from_uop(node) for node in nodes])
+
+
+def _outputs(value: Any) -> _Outputs:
+    leaves, treedef = flatten(value)
+    return _Outputs([as_node(leaf) for leaf in leaves], treedef)
+
+
+def _like(name: str, tree: Any, treedef: TreeDef, nodes: Sequence[UOp]) -> list[UOp]:
+    """The leaves of `tree` as nodes of the shape and dtype of `nodes`.
+
+    Raises:
+        GradientError, ShapeError: another structure or shape.
+    """
+    leaves, given = flatten(tree)
+    if given != treedef:
+        raise GradientError(f"{name}: expected the structure {treedef}, got {given}")
+    out = [cast_node(as_node(leaf), node.dtype) for leaf, node in zip(leaves, nodes, strict=True)]
+    for x, node in zip(out, nodes, strict=True):
+        if x.shape != node.shape:
+            raise ShapeError(f"{name}: expected a value of shape {node.shape}, got {x.shape}")
+    return out
+
+
+def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
+    """The value of `f` and the function that multiplies a cotangent with its derivative (vector-Jacobian product, pullback).
+
+    Args:
+        f: any number of floating arrays, or trees of them, in and out.
+        primals: where to differentiate.
+    Returns:
+        ``f(*primals)``, and a function from a cotangent of its structure to a tuple of cotangents, one a primal.
+    Example:
+        >>> value, pull = vjp(lambda x: x * x, 3.0)
+        >>> pull(1.0)
+        (Array(6., dtype=float64),)
+    """
+    variables = _variables("vjp", primals, range(len(primals)))
+    outputs = _outputs(f(*variables.args))
+
+    def pull(cotangent: Any) -> tuple[Any, ...]:
+        seeds = _like("vjp", cotangent, outputs.treedef, outputs.nodes)
+        nodes = variables.close(pull_back(outputs.nodes, seeds, variables.nodes))
+        return tuple(variables.unflatten([Array._from_uop(node) for node in nodes]))
+
+    return outputs.wrap(variables.close(outputs.nodes)), pull
+
+
+def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The value of `f` and its directional derivative along `tangents` (Jacobian-vector product, pushforward).
+
+    Args:
+        primals: the arguments of `f`, floating arrays or trees of them.
+        tangents: the direction, of the same structure and shapes.
+    Example:
+        >>> jvp(lambda x: x * x, (3.0,), (1.0,))
+        (Array(9., dtype=float64), Array(6., dtype=float64))
+    """
+    variables = _variables("jvp", primals, range(len(primals)))
+    treedef = flatten(tuple(primals))[1]
+    directions = _like("jvp", tuple(tangents), treedef, variables.nodes)
+    outputs = _outputs(f(*variables.args))
+    pushed = jvp_nodes(outputs.nodes, variables.nodes, directions)
+    closed = variables.close([*outputs.nodes, *pushed])
+    n = len(outputs.nodes)
+    return outputs.wrap(closed[:n]), outputs.wrap(closed[n:])
