@@ -28,8 +28,12 @@ from uopc_core.ir import (
     register_extern,
     toposort,
 )
-
-MAX_DEPTH = 1000
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.execute import MAX_DEPTH, Executable, realize_all
+from uopc_core.schedule.plan import clear_plans, make_plan, plan_stats
+from uopc_core.settings import context
+from uopc_core.transform.gradient import gradient, pull_back
+from uopc_core.transform.jvp import jvp
 
 __all__ = [
     "DTYPES",
@@ -37,7 +41,9 @@ __all__ = [
     "MAX_DEPTH",
     "TRACED",
     "TRACKED",
+    "Buffer",
     "DType",
+    "Executable",
     "Extern",
     "Ops",
     "Scalar",
@@ -45,15 +51,23 @@ __all__ = [
     "UOp",
     "argsort_last_axis",
     "as_dtype",
+    "clear_plans",
     "composite",
+    "context",
     "dtypes",
     "errors",
+    "gradient",
     "is_bool",
     "is_complex",
     "is_float",
     "is_inexact",
     "is_integer",
     "is_unsigned",
+    "jvp",
+    "make_plan",
+    "plan_stats",
+    "pull_back",
+    "realize_all",
     "real_dtype",
     "register_extern",
     "searchsorted_vector",

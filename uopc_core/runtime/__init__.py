@@ -1,1 +1,1 @@
-"""What runs a plan: the C compiler and its cache, memory, threads, and the executors."""
+"""Plans to numbers: toolchain, cache of compiled kernels, memory, the C runner, and the executors."""

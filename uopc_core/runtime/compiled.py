@@ -21,9 +21,11 @@ from uopc_core.runtime.cache import compile_many
 from uopc_core.runtime.interpreted import HostInputs
 from uopc_core.runtime.runner import Program, ProgramStep
 from uopc_core.runtime.toolchain import find_toolchain
+from uopc_core.runtime.verified import program_step, verify_run
 from uopc_core.schedule.kernel import KernelCall
 from uopc_core.schedule.memory import Lifetime, place
 from uopc_core.schedule.plan import HostCall, Plan
+from uopc_core.settings import current
 
 __all__ = ["CompiledPlan", "render_plan"]
 
@@ -100,12 +102,12 @@ class CompiledPlan:
 
         def flush() -> None:
             if waiting:
-                segments.append(_Segment(Program(list(waiting), self.plan.scalar_dtypes), None, None, ()))
+                segments.append(_Segment(Program(list(waiting), self.plan.scalar_dtypes, len(self.plan.slots)), None, None, ()))
                 waiting.clear()
 
         for step in self.steps:
             if isinstance(step, Source):
-                waiting.append(_program_step(step, functions[id(step)]))
+                waiting.append(program_step(step, functions[id(step)]))
             else:
                 flush()
                 touched = {operand.slot for operand in step.inputs} | {slot for _, slot in step.outputs}
@@ -156,8 +158,12 @@ class CompiledPlan:
             else:
                 self._run_host(segment, buffers, made, arena)
         if self._plain:
-            return list(made.values())
-        return [self._result(slot, shape, buffers, made) for slot, shape in self.plan.outputs]
+            results = list(made.values())
+        else:
+            results = [self._result(slot, shape, buffers, made) for slot, shape in self.plan.outputs]
+        if current().verify:
+            verify_run(self.plan, buffers, scalars, results)
+        return results
 
     def _result(self, slot: int, shape: tuple[int, ...], buffers: Sequence[Buffer], made: dict[int, Buffer]) -> Buffer:
         buffer = buffers[slot] if slot < self.plan.n_inputs else made[slot]
@@ -189,16 +195,3 @@ class CompiledPlan:
             return made[slot].array.reshape(what.shape)
         assert arena is not None, slot
         return np.ndarray(what.shape, what.dtype, arena.array, self._offsets[slot])
-
-
-def _program_step(source: Source, function: Any) -> ProgramStep:
-    return ProgramStep(
-        function=function,
-        slots=(*source.outputs, *source.inputs),
-        scalar_slots=source.scalars,
-        dims=source.dims,
-        extent=source.extent,
-        grain=source.grain,
-        work=source.work,
-        scratch_bytes=source.scratch_bytes,
-    )

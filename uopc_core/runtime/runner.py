@@ -1,0 +1,181 @@
+"""Run compiled kernels in order through one foreign call.
+
+Invariant: a Program keeps alive all the C structures and libraries that its call reads, and nothing in it changes from call to call, so
+threads may run one Program at the same time.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from uopc_core.dtype import DType
+from uopc_core.errors import CompileError, IndexBoundsError
+from uopc_core.runtime.cache import compile_object, load_object, object_path
+from uopc_core.runtime.folder import cache_folder
+from uopc_core.runtime.library import Function, Library, ffi
+from uopc_core.runtime.toolchain import Toolchain, find_toolchain
+from uopc_core.settings import current
+
+__all__ = ["Program", "ProgramStep"]
+
+# The layout of the structures of runtime.c, as strings of `struct`; P is a pointer.
+_STEP = struct.Struct("@PPPPiiqqqq")
+_PROGRAM = struct.Struct("@Pqq")
+_CALL = "int64_t(*)(const void *, const char *, int64_t)"
+_LAST_STATUS = "void(*)(int64_t *)"
+_SCALAR_FORMATS = {"b": "q8x", "i": "q8x", "u": "Q8x", "f": "d8x", "c": "dd"}
+_OUT_OF_MEMORY = 2
+# Links like any library: thread-local storage and fork handlers need what a lean kernel does without.
+_RUNTIME_FLAGS = ("-std=gnu99", "-O2", "-fPIC", "-shared", "-pthread", "-w")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramStep:
+    """One kernel and what it is called with.
+
+    Attributes:
+        slots: numbers of the program's buffers, in the order the kernel takes them.
+        scalar_slots: numbers of the program's scalars.
+        dims: the lifted integers of its source.
+        extent: of the loop that may be split among threads, in multiples of `grain`.
+        work: element operations in all, which decide whether it is split.
+        scratch_bytes: what each thread needs.
+    """
+
+    function: Function
+    slots: tuple[int, ...]
+    scalar_slots: tuple[int, ...] = ()
+    dims: tuple[int, ...] = ()
+    extent: int = 1
+    grain: int = 1
+    work: int = 0
+    scratch_bytes: int = 0
+
+
+class Program:
+    """Compiled kernels that run one after another.
+
+    Args:
+        n_buffers: how many pointers a call brings; by default as many as the steps name.
+        scalar_dtypes: the dtypes of the scalars of a call.
+    Raises:
+        CompileError: there is no compiler.
+    """
+
+    __slots__ = ("_call", "_complex", "_kept", "_pack", "_program")
+
+    def __init__(
+        self, steps: Sequence[ProgramStep], scalar_dtypes: Sequence[DType] = (), n_buffers: int | None = None
+    ) -> None:
+        needed = 1 + max((slot for step in steps for slot in step.slots), default=-1)
+        n_buffers = needed if n_buffers is None else n_buffers
+        self._call = _runtime().call
+        self._kept: list[Any] = list(steps)
+        rows = b"".join([self._step_row(step) for step in steps])
+        self._program: Any = self._keep(_PROGRAM.pack(self._address(rows), len(steps), n_buffers))
+        formats = [_SCALAR_FORMATS[dtype.kind] for dtype in scalar_dtypes]
+        self._pack = struct.Struct(f"={n_buffers}Q{n_buffers % 2 * 8}x{''.join(formats)}").pack
+        self._complex = tuple(i for i, dtype in enumerate(scalar_dtypes) if dtype.kind == "c")
+
+    def run(self, pointers: Sequence[int], scalars: Sequence[Any] = ()) -> None:
+        """Run all steps.
+
+        Args:
+            pointers: one address per buffer.
+            scalars: one number per scalar dtype.
+        Raises:
+            IndexBoundsError: a kernel met an index outside its axis.
+            MemoryError: a thread found no scratch memory.
+        """
+        if self._complex:
+            scalars = self._with_parts(scalars)
+        if self._call(self._program, self._pack(*pointers, *scalars), current().num_threads):
+            _raise_last_failure()
+
+    def _with_parts(self, scalars: Sequence[Any]) -> list[Any]:
+        """Complex scalars as two reals each."""
+        flat = list(scalars)
+        for i in reversed(self._complex):
+            flat[i : i + 1] = (flat[i].real, flat[i].imag)
+        return flat
+
+    def _step_row(self, step: ProgramStep) -> bytes:
+        slots, scalar_slots = struct.pack(f"{len(step.slots)}i", *step.slots), struct.pack(
+            f"{len(step.scalar_slots)}i", *step.scalar_slots
+        )
+        dims = struct.pack(f"{len(step.dims)}q", *step.dims)
+        return _STEP.pack(
+            step.function.address,
+            *map(self._address, (slots, scalar_slots, dims)),
+            len(step.slots),
+            len(step.scalar_slots),
+            step.extent,
+            max(1, step.grain),
+            step.work,
+            step.scratch_bytes,
+        )
+
+    def _keep(self, content: bytes) -> Any:
+        memory = ffi.new("char[]", content)
+        self._kept.append(memory)
+        return memory
+
+    def _address(self, content: bytes) -> int:
+        return int(ffi.cast("uintptr_t", self._keep(content)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Runtime:
+    """The two entries of runtime.c."""
+
+    library: Library
+    call: Any
+    last_status: Any
+
+
+_lock = threading.Lock()
+_loaded: list[_Runtime] = []
+
+
+def _runtime() -> _Runtime:
+    """The C runtime: one for the process, so that there is one set of worker threads, whatever compiler is in force later."""
+    with _lock:
+        if not _loaded:
+            library = _load_runtime()
+            call, last_status = library.function("uopc_call"), library.function("uopc_last_status")
+            _loaded.append(
+                _Runtime(library, ffi.cast(_CALL, call.address), ffi.cast(_LAST_STATUS, last_status.address))
+            )
+        return _loaded[0]
+
+
+def _load_runtime() -> Library:
+    found, folder = find_toolchain(), cache_folder()
+    if found is None or folder is None:
+        raise CompileError("there is no C compiler: install one, or name it with CC")
+    toolchain = Toolchain(found.command, found.version, _RUNTIME_FLAGS, (), "", False)
+    source = files("uopc_core.runtime").joinpath("runtime.c").read_text(encoding="utf-8")
+    path = object_path(toolchain, source, folder)
+    return load_object(path) or compile_object(toolchain, source, path)
+
+
+def _raise_last_failure() -> None:
+    status = ffi.new("int64_t[4]")
+    _loaded[0].last_status(status)
+    if status[0] == _OUT_OF_MEMORY:
+        raise MemoryError("no scratch memory for a kernel")
+    raise IndexBoundsError(f"index {status[1]} is out of bounds for axis {status[2]} with size {status[3]}")
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

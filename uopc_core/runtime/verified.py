@@ -1,0 +1,100 @@
+"""Run a plan kernel by kernel, unfused, and compare every kernel with the interpreter and the whole with what fused code gave.
+
+In force with `UOPC_VERIFY=1`: a plan is checked the first times it is run as compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from uopc_core.codegen.c_source import Source, render
+from uopc_core.ir.extern import EXTERNS
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.cache import compile_many
+from uopc_core.runtime.check import check_kernel, check_same
+from uopc_core.runtime.interpreted import HostInputs
+from uopc_core.runtime.runner import Program, ProgramStep
+from uopc_core.runtime.toolchain import find_toolchain
+from uopc_core.schedule.kernel import KernelCall
+from uopc_core.schedule.plan import HostCall, Plan
+
+__all__ = ["CHECKED_RUNS", "program_step", "verify_run"]
+
+CHECKED_RUNS = 2
+
+Array = np.ndarray[Any, Any]
+
+
+def program_step(source: Source, function: Any) -> ProgramStep:
+    """One call of a rendered kernel, in the slots of its plan."""
+    return ProgramStep(
+        function=function,
+        slots=(*source.outputs, *source.inputs),
+        scalar_slots=source.scalars,
+        dims=source.dims,
+        extent=source.extent,
+        grain=source.grain,
+        work=source.work,
+        scratch_bytes=source.scratch_bytes,
+    )
+
+
+class _Kernels:
+    """The kernels of a plan, each compiled by itself."""
+
+    def __init__(self, plan: Plan) -> None:
+        toolchain = find_toolchain()
+        has_libmvec = toolchain is not None and toolchain.has_libmvec
+        calls = [step for step in plan.steps if isinstance(step, KernelCall)]
+        self.sources = [render((call,), frozenset(call.outputs), has_libmvec) for call in calls]
+        functions = compile_many([(source.text, source.entry) for source in self.sources])
+        self.programs = [
+            Program([program_step(source, function)], plan.scalar_dtypes, len(plan.slots))
+            for source, function in zip(self.sources, functions, strict=True)
+        ]
+        self.runs = 0
+
+
+def verify_run(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], results: Sequence[Buffer]) -> None:
+    """Check one run of `plan` whose `results` came from fused code.
+
+    Raises:
+        VerifyError: a kernel and the interpreter differ, or fused and unfused code do.
+    """
+    kernels = plan.prepared.get("kernels")
+    if kernels is None:
+        kernels = plan.prepared["kernels"] = _Kernels(plan)
+    if kernels.runs >= CHECKED_RUNS:
+        return
+    kernels.runs += 1
+    memory: list[Any] = [*buffers, *[None] * (len(plan.slots) - len(buffers))]
+    compiled = iter(zip(kernels.programs, kernels.sources, strict=True))
+    for step in plan.steps:
+        for slot in _written(step):
+            memory[slot] = Buffer.empty(plan.slots[slot].shape, plan.slots[slot].dtype)
+        if isinstance(step, HostCall):
+            _run_host(step, memory)
+        else:
+            program, source = next(compiled)
+            program.run([0 if buffer is None else buffer.pointer for buffer in memory], scalars)
+            values = [
+                memory[number].array if kind == "buffer" else scalars[number]
+                for number, kind in zip(step.inputs, step.kernel.kinds, strict=True)
+            ]
+            check_kernel(step.kernel, values, [memory[slot].array for slot in step.outputs], source.text)
+    for (slot, shape), result in zip(plan.outputs, results, strict=True):
+        check_same(result.array, memory[slot].array.reshape(shape), "fused code against the same kernels run one by one")
+
+
+def _written(step: KernelCall | HostCall) -> list[int]:
+    return list(step.outputs) if isinstance(step, KernelCall) else [slot for _, slot in step.outputs]
+
+
+def _run_host(call: HostCall, memory: Sequence[Any]) -> None:
+    arrays = [None if buffer is None else buffer.array for buffer in memory]
+    values = EXTERNS[call.name].evaluate(call.params, *HostInputs(call).of(arrays))
+    for number, slot in call.outputs:
+        memory[slot].array[...] = values[number]
