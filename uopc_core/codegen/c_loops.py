@@ -1,0 +1,458 @@
+"""Loop nest -> lines of C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from uopc_core.codegen.c_math import (
+    COMPLEX_MATH,
+    is_math,
+    need_block_function,
+    need_scalar_function,
+    render_complex_math,
+)
+from uopc_core.codegen.c_ops import C_OPS, combine
+from uopc_core.codegen.c_reduce import BLOCK, LANES, need_fold, need_gather, need_push, needs_tree
+from uopc_core.codegen.c_stages import Stages, cut_stages
+from uopc_core.codegen.c_types import C_TYPES, literal
+from uopc_core.codegen.c_writer import Writer
+from uopc_core.dtype import is_complex, is_unsigned
+from uopc_core.ir.op import Ops
+from uopc_core.loop.index import Var
+from uopc_core.loop.loop_ir import (
+    Acc,
+    Accumulate,
+    Block,
+    Compute,
+    Function,
+    Holds,
+    Item,
+    Load,
+    Loop,
+    Operand,
+    Place,
+    Random,
+    RowReduce,
+    Scan,
+    Scope,
+    Statement,
+    Store,
+    TileReduce,
+    Unless,
+    Update,
+    Wrap,
+)
+from uopc_core.loop.nest import TILE
+from uopc_core.loop.space import identity_of
+
+__all__ = ["LoopWriter"]
+
+MAP_BLOCK = 256  # elements that an elementwise loop with calls works on at a time
+_SIMD = "#pragma omp simd"
+_SCATTER_OPS = {"add": Ops.ADD, "mul": Ops.MUL, "max": Ops.MAX, "min": Ops.MIN}
+_FAIL = (
+    "static __attribute__((noinline, cold)) int64_t fail(int64_t *status, int64_t index, int64_t axis, int64_t size) {\n"
+    "    status[0] = 1, status[1] = index, status[2] = axis, status[3] = size;\n    return 1;\n}"
+)
+# Widynski (2020), "Squares: a fast counter-based RNG", five rounds
+_RANDOM = (
+    "static inline uint64_t squares64(uint64_t i, uint64_t key) {\n"
+    "    const uint64_t y = i * key, z = y + key;\n"
+    "    uint64_t x = y * y + y;\n"
+    "    x = x >> 32 | x << 32, x = x * x + z;\n"
+    "    x = x >> 32 | x << 32, x = x * x + y;\n"
+    "    x = x >> 32 | x << 32;\n"
+    "    const uint64_t t = x * x + z;\n"
+    "    x = t >> 32 | t << 32;\n"
+    "    return t ^ (x * x + y) >> 32;\n}"
+)
+
+
+class LoopWriter(Writer):
+    """Writes the body of one function."""
+
+    def __init__(self, function: Function, vector: bool) -> None:
+        super().__init__()
+        self.function = function
+        self.vector = vector
+        self.accs: dict[str, tuple[Acc, str]] = {}  # in force here, with how: "tile" or "scan"
+        self.lanes: RowReduce | None = None
+        self.tile: tuple[Var, str] | None = None
+        self.uses_status = False
+
+    def pointer(self, buffer: int) -> str:
+        n_out = sum(1 for b in self.function.buffers if b.written)
+        return f"out{buffer}" if buffer < n_out else f"in{buffer - n_out}"
+
+    # --- blocks ---
+
+    def block(self, block: Block) -> None:
+        for item in block:
+            self.item(item)
+
+    def item(self, item: Item) -> None:
+        match item:
+            case Loop():
+                self.loop(item)
+            case Scope():
+                self.open("")
+                self.block(item.body)
+                self.close()
+            case RowReduce():
+                self.row_reduce(item)
+            case TileReduce():
+                self.tile_reduce(item)
+            case Scan():
+                self.scan(item)
+            case Unless():
+                a, b = (self.pointer(buffer) for buffer in item.buffers)
+                self.open(f"if ((const void *){a} != (const void *){b})")
+                self.block(item.body)
+                self.close()
+            case Accumulate() if self.lanes is not None:  # a reduction of one element
+                self.accumulate_one(item)
+            case _:
+                self.statement(item)
+
+    def loop(self, loop: Loop) -> None:
+        if any(isinstance(item, Loop | Scope | RowReduce | TileReduce | Scan | Unless) for item in loop.body):
+            self.open(self.loop_head(loop))
+            self.block(loop.body)
+            self.close()
+            self.drop_loop(loop.var)
+        else:
+            self.innermost(loop)
+
+    def bounds(self, loop: Loop) -> tuple[str, str]:
+        if self.tile is not None and loop.var == self.tile[0]:
+            return "0", self.tile[1]
+        lo, hi = self.integer(loop.var.lo) if loop.var.lo else "0", ""
+        if not loop.parallel:
+            return lo, self.integer(loop.var.hi)
+        whole = loop.var.lo == 0 and loop.var.hi == self.function.extent
+        if whole:
+            return "begin", "end"
+        self.need("int64_t", "")
+        self.need("clip", "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))")
+        hi = self.integer(loop.var.hi)
+        return f"MAX(begin, {lo})", f"MIN(end, {hi})"
+
+    def loop_head(self, loop: Loop) -> str:
+        lo, hi = self.bounds(loop)
+        name = self.name_loop(loop.var)
+        return f"for (int64_t {name} = {lo}; {name} < {hi}; {name}++)"
+
+    # --- innermost loops ---
+
+    def innermost(self, loop: Loop) -> None:
+        statements = [item for item in loop.body if not isinstance(item, Loop | Scope)]
+        lanes = self.lanes
+        gathered: list[Accumulate] = []
+        if lanes is not None:
+            names = {acc.name for acc in lanes.accs}
+            gathered = [s for s in statements if isinstance(s, Accumulate) and s.acc in names]
+        rest = [s for s in statements if s not in gathered]
+        direct = {s.acc: text for s in gathered if (text := self.direct_pointer(s, rest, loop.var)) is not None}
+        wanted = [s.value for s in gathered if s.acc not in direct]
+        rest = _without_unused(rest, [*wanted, *[s.value for s in gathered]], direct, gathered)
+        stages = cut_stages(rest, loop.var, wanted)
+        if lanes is None and len(stages.stages) == 1:
+            self.plain_loop(loop, stages)
+            return
+        self.blocked_loop(loop, stages, gathered)
+
+    def direct_pointer(self, s: Accumulate, statements: Sequence[Statement], var: Var) -> str | None:
+        """Whether the accumulated value is in memory as it is, in order."""
+        load = next((x for x in statements if isinstance(x, Load) and x.name == s.value), None)
+        if load is None or load.guard or load.index.coef(var) != 1:
+            return None
+        return load.name
+
+    def plain_loop(self, loop: Loop, stages: Stages) -> None:
+        if self.tile is not None and loop.var == self.tile[0]:
+            self.blocked_loop(loop, stages, [])
+            return
+        head = self.loop_head(loop)
+        if loop.simd:
+            self.line(_SIMD)
+        self.open(head)
+        for s in stages.stages[0].statements:
+            self.statement(s)
+        self.close()
+        self.drop_loop(loop.var)
+
+    def blocked_loop(self, loop: Loop, stages: Stages, gathered: Sequence[Accumulate]) -> None:
+        """The loop in blocks, each stage running over a whole block."""
+        in_tile = self.tile is not None and loop.var == self.tile[0]
+        size = BLOCK if self.lanes is not None else MAP_BLOCK
+        if in_tile:
+            assert self.tile is not None
+            name, start, count = self.name_loop(loop.var), "tile", self.tile[1]
+            self.open("") if stages.physical else None
+        else:
+            lo, hi = self.bounds(loop)
+            name = self.name_loop(loop.var)
+            start, count = f"{name}0", "m"
+            self.open(f"for (int64_t {start} = {lo}; {start} < {hi}; {start} += {size})")
+            self.line(f"const int64_t m = {hi} - {start} < {size} ? {hi} - {start} : {size};")
+        for home, dtype in stages.physical.items():
+            self.line(f"{C_TYPES[dtype]} {home}[{size}];")
+        for number, stage in enumerate(stages.stages):
+            if stage.statements or stage.gives or stage.fills:
+                self.stage_loop(loop, stages, number, name, start, count)
+            for call in stage.calls:
+                function = need_block_function(self.need_typed, call.statement.op, call.statement.of, self.vector)
+                arrays = ", ".join(stages.homes[x] for x in (call.result, *call.arrays))
+                self.line(f"{function}({arrays}, {count});")
+        for s in gathered:
+            self.gather(s, stages, loop, start)
+        if not in_tile:
+            if self.lanes is not None:
+                self.end_of_block(self.lanes)
+            self.close()
+        elif stages.physical:
+            self.close()
+        self.drop_loop(loop.var)
+
+    def stage_loop(self, loop: Loop, stages: Stages, number: int, name: str, start: str, count: str) -> None:
+        stage = stages.stages[number]
+        if loop.simd:
+            self.line(_SIMD)
+        self.open(f"for (int64_t l = 0; l < {count}; l++)")
+        self.line(f"const int64_t {name} = {start} + l;")
+        for taken in stage.takes:
+            self.line(f"const {C_TYPES[stages.dtypes[taken]]} {taken} = {stages.homes[taken]}[l];")
+        for s in stage.statements:
+            self.statement(s)
+        for given in stage.gives:
+            self.line(f"{stages.homes[given]}[l] = {given};")
+        for fill, operand, _ in stage.fills:
+            self.line(f"{stages.homes[fill]}[l] = {self.operand(operand)};")
+        self.close()
+
+    # --- reductions ---
+
+    def row_reduce(self, item: RowReduce) -> None:
+        outer, self.lanes = self.lanes, item
+        for acc in item.accs:
+            c, first = C_TYPES[acc.dtype], literal(identity_of(acc.op, acc.dtype), acc.dtype)
+            if not _has_loop(item.body):
+                self.line(f"{c} {acc.name} = {first};")
+                continue
+            self.line(f"{c} {acc.name}_[{LANES}];")
+            self.line(f"for (int l = 0; l < {LANES}; l++) {acc.name}_[l] = {first};")
+            if needs_tree(acc, item):
+                need_push(self.need_typed, acc.dtype)
+                self.line(f"{c} {acc.name}_tree[48][{LANES}];")
+                self.line(f"int64_t {acc.name}_blocks = 0;")
+        if item.repeats > 1 and any(needs_tree(acc, item) for acc in item.accs):
+            self.line("int64_t rows = 0;")
+        self.block(item.body)
+        for acc in item.accs:
+            if _has_loop(item.body):
+                self.fold(acc, item)
+        self.lanes = outer
+
+    def gather(self, s: Accumulate, stages: Stages, loop: Loop, start: str) -> None:
+        """Accumulate a block, from the array of its values or straight from memory."""
+        assert self.lanes is not None
+        acc = next(acc for acc in self.lanes.accs if acc.name == s.acc)
+        function = need_gather(self.need_typed, acc)
+        if isinstance(s.value, str) and s.value in stages.homes:
+            self.line(f"{function}({acc.name}_, {stages.homes[s.value]}, m);")
+            return
+        load = next((x for x in loop.body if isinstance(x, Load) and x.name == s.value), None)
+        if load is not None and not load.guard and load.index.coef(loop.var) == 1:
+            name = self.loop_names[loop.var]
+            self.loop_names[loop.var] = start
+            self.line(f"{function}({acc.name}_, {self.pointer(load.buffer)} + ({self.index(load.index)}), m);")
+            self.loop_names[loop.var] = name
+            return
+        value = combine(self.need_typed, acc.op, acc.dtype, f"{acc.name}_[l % {LANES}]", self.operand(s.value))
+        self.line(f"for (int64_t l = 0; l < m; l++) {acc.name}_[l % {LANES}] = {value};")
+
+    def end_of_block(self, item: RowReduce) -> None:
+        accs = [acc for acc in item.accs if needs_tree(acc, item)]
+        if not accs:
+            return
+        if item.repeats > 1:
+            every = max(1, BLOCK // item.extent)
+            self.open(f"if (++rows >= {self.lift(every)})")
+            self.line("rows = 0;")
+        for acc in accs:
+            push = need_push(self.need_typed, acc.dtype)
+            self.line(f"{push}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_);")
+        if item.repeats > 1:
+            self.close()
+
+    def fold(self, acc: Acc, item: RowReduce) -> None:
+        c = C_TYPES[acc.dtype]
+        fold = need_fold(self.need_typed, acc)
+        if needs_tree(acc, item):
+            push = need_push(self.need_typed, acc.dtype)
+            self.line(f"{push.replace('push', 'merge')}({acc.name}_tree, {acc.name}_blocks, {acc.name}_);")
+        self.line(f"const {c} {acc.name} = {fold}({acc.name}_);")
+
+    def accumulate_one(self, s: Accumulate) -> None:
+        assert self.lanes is not None
+        acc = next(acc for acc in self.lanes.accs if acc.name == s.acc)
+        value = combine(self.need_typed, acc.op, acc.dtype, acc.name, self.operand(s.value))
+        self.line(f"{acc.name} = {value};")
+
+    def tile_reduce(self, item: TileReduce) -> None:
+        extent = item.var.extent
+        size = extent if extent <= 16 else TILE
+        if item.parallel:
+            self.open("for (int64_t t = begin; t < end; t++)")
+        elif extent > TILE:
+            self.open(f"for (int64_t t = 0; t < {self.lift(-(-extent // TILE))}; t++)")
+        else:
+            self.open("for (int t = 0; t < 1; t++)")
+        self.line(f"const int64_t tile = t * {TILE};")
+        if extent <= 16:
+            count = str(extent)
+        else:
+            n = self.integer(extent)
+            self.line(f"const int64_t m = {n} - tile < {TILE} ? {n} - tile : {TILE};")
+            count = "m"
+        for acc in item.accs:
+            first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
+            self.line(f"{C_TYPES[acc.dtype]} {acc.name}_[{size}];")
+            self.line(f"for (int64_t l = 0; l < {count}; l++) {acc.name}_[l] = {first};")
+            self.accs[acc.name] = (acc, "tile")
+        self.tile = (item.var, count)
+        self.block(item.body)
+        for acc in item.accs:
+            self.renamed[acc.name] = f"{acc.name}_[l]"
+        self.block(item.post)
+        for acc in item.accs:
+            del self.renamed[acc.name], self.accs[acc.name]
+        self.tile = None
+        self.close()
+
+    def scan(self, item: Scan) -> None:
+        c = C_TYPES[item.acc.dtype]
+        self.line(f"{c} {item.acc.name} = 0;")
+        self.line(f"_Bool {item.acc.name}_first = 1;")
+        self.accs[item.acc.name] = (item.acc, "scan")
+        self.block(item.body)
+        del self.accs[item.acc.name]
+
+    # --- statements ---
+
+    def need_typed(self, name: str, text: str) -> None:
+        """`need`, with the types that the text mentions before it."""
+        for c in (*C_TYPES.values(),):
+            if c in text:
+                with suppress(KeyError):
+                    self.need(c, "")
+        self.need(name, text)
+
+    def declare(self, s: Statement, expression: str) -> None:
+        c = C_TYPES[s.dtype]  # pyright: ignore[reportAttributeAccessIssue]  # only statements that have a result come here
+        self.line(f"const {c} {s.name} = {expression};")  # pyright: ignore[reportAttributeAccessIssue]
+
+    def statement(self, s: Statement) -> None:
+        match s:
+            case Load():
+                text = f"{self.pointer(s.buffer)}[{self.index(s.index)}]"
+                self.declare(s, f"{self.condition(s.guard)} ? {text} : 0" if s.guard else text)
+            case Compute():
+                self.declare(s, self.compute(s))
+            case Place():
+                self.declare(s, f"({C_TYPES[s.dtype]})({self.index(s.index)})")
+            case Random():
+                self.need_typed("squares64", _RANDOM)
+                self.declare(s, f"squares64({self.index(s.index)}, {self.operand(s.key)})")
+            case Holds():
+                self.declare(s, self.condition(s.conds))
+            case Wrap():
+                self.wrap(s)
+            case Store():
+                self.line(f"{self.pointer(s.buffer)}[{self.index(s.index)}] = {self.operand(s.value)};")
+            case Update():
+                self.update(s)
+            case Accumulate():
+                self.accumulate(s)
+
+    def compute(self, s: Compute) -> str:
+        args = tuple([self.operand(arg) for arg in s.args])
+        if is_math(s.op, s.of):
+            return f"{need_scalar_function(self.need_typed, s.op, s.of, self.vector)}({', '.join(args)})"
+        if is_complex(s.of) and s.op in COMPLEX_MATH:
+            return render_complex_math(self.need_typed, s.op, s.of, args[0])
+        return C_OPS[s.op](self.need_typed, args, s.of, s.dtype)
+
+    def wrap(self, s: Wrap) -> None:
+        self.need_typed("fail", _FAIL)
+        self.uses_status = True
+        value, size = self.operand(s.value), self.integer(s.size)
+        if s.guard:
+            self.line(f"int64_t {s.name} = {self.condition(s.guard)} ? (int64_t){value} : 0;")
+        else:
+            self.line(f"int64_t {s.name} = (int64_t){value};")
+        self.need("uint64_t", "")
+        if not is_unsigned(s.of):
+            self.line(f"{s.name} += {s.name} < 0 ? {size} : 0;")
+        test = f"(uint64_t){s.name} >= (uint64_t){size}"
+        if s.guard:
+            test = f"{self.condition(s.guard)} && {test}"
+        failed = f"fail(status, (int64_t){value}, {s.axis}, {size})"
+        self.line(f"if (__builtin_expect({test}, 0)) return {failed};")
+
+    def update(self, s: Update) -> None:
+        place = f"{self.pointer(s.buffer)}[{self.index(s.index)}]"
+        value = self.operand(s.value)
+        if s.mode == "set":
+            self.line(f"{place} = {value};")
+            return
+        c = C_TYPES[s.dtype]
+        self.open("")
+        self.line(f"{c} *restrict place = &{place};")
+        self.line(f"const {c} old = *place;")
+        self.line(f"*place = {combine(self.need_typed, _SCATTER_OPS[s.mode], s.dtype, 'old', value)};")
+        self.close()
+
+    def accumulate(self, s: Accumulate) -> None:
+        acc, how = self.accs[s.acc]
+        value = self.operand(s.value)
+        if how == "tile":
+            place = f"{acc.name}_[l]"
+            self.line(f"{place} = {combine(self.need_typed, acc.op, acc.dtype, place, value)};")
+            return
+        combined = combine(self.need_typed, acc.op, acc.dtype, acc.name, value)
+        self.line(f"{acc.name} = {acc.name}_first ? {value} : ({combined});")
+        self.line(f"{acc.name}_first = 0;")
+
+
+def _has_loop(block: Block) -> bool:
+    return any(isinstance(item, Loop) for item in block)
+
+
+def _without_unused(
+    statements: Sequence[Statement], wanted: Sequence[Operand], direct: dict[str, str], gathered: Sequence[Accumulate]
+) -> list[Statement]:
+    """Without loads that only feed an accumulation straight from memory."""
+    used: set[str] = set()
+    for s in statements:
+        used.update(_names(s))
+    used.update(x.value for x in gathered if isinstance(x.value, str) and x.acc not in direct)
+    gone = {name for name in direct.values() if name not in used}
+    return [s for s in statements if not (isinstance(s, Load) and s.name in gone)]
+
+
+def _names(s: Statement) -> list[str]:
+    return [x for x in _operands(s) if isinstance(x, str)]
+
+
+def _operands(s: Statement) -> Sequence[Operand]:
+    match s:
+        case Compute():
+            return s.args
+        case Wrap() | Store() | Update() | Accumulate():
+            return (s.value,)
+        case Random():
+            return (s.key,)
+        case _:
+            return ()

@@ -1,0 +1,139 @@
+"""Calls of kernels -> C source: one readable function, and an entry that unpacks the arguments of the runtime's ABI."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from uopc_core.codegen.c_loops import LoopWriter
+from uopc_core.codegen.c_types import C_TYPES
+from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_unsigned
+from uopc_core.loop.loop_ir import Function
+from uopc_core.loop.lower import lower_call
+from uopc_core.schedule.kernel import KernelCall
+
+__all__ = ["ENTRY", "Source", "render", "render_function"]
+
+ENTRY = "uopc_kernel"
+_SCALAR = "typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """C of one function and what to call it with.
+
+    Attributes:
+        text: the source; equal for many shapes.
+        entry: name of the exported function.
+        outputs: plan slots, in the order of `bufs`; the first pointers.
+        inputs: plan slots, the pointers after them.
+        scalars: numbers of the plan's run-time scalars, in the order of `scalars`.
+        dims: the integers of `dims`.
+        extent: of the parallel loop: [begin, end) is a part of [0, extent).
+        grain: iterations that are worth a thread of their own.
+        work: scalar operations of the whole, roughly.
+        scratch_bytes: per thread.
+        inplace: slots of inputs that may be the same memory as an output of the same size.
+    """
+
+    text: str
+    entry: str
+    outputs: tuple[int, ...]
+    inputs: tuple[int, ...]
+    scalars: tuple[int, ...]
+    dims: tuple[int, ...]
+    extent: int
+    grain: int
+    work: int
+    scratch_bytes: int
+    inplace: tuple[int, ...] = ()
+
+
+def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec: bool = False) -> Source:
+    """The C of a group of calls that run as one function.
+
+    Args:
+        needed: slots that somebody reads after this function; other outputs are not stored.
+        has_libmvec: the compiler vectorises the functions of libm.
+    """
+    (call,) = group
+    return render_function(lower_call(call, needed), has_libmvec)
+
+
+def render_function(function: Function, has_libmvec: bool) -> Source:
+    """The C of one function."""
+    writer = LoopWriter(function, has_libmvec)
+    for name in ("int64_t", "uint64_t"):
+        writer.need(name, "")
+    writer.block(function.body)
+    text = _assemble(function, writer)
+    buffers = function.buffers
+    return Source(
+        text=text,
+        entry=ENTRY,
+        outputs=tuple([b.slot for b in buffers if b.written and not b.scratch]),
+        inputs=tuple([b.slot for b in buffers if not b.written and not b.scratch]),
+        scalars=tuple([number for number, _ in function.scalars]),
+        dims=tuple(writer.dims),
+        extent=function.extent,
+        grain=function.grain,
+        work=function.work,
+        scratch_bytes=0,
+        inplace=tuple([buffers[i].slot for i in function.inplace]),
+    )
+
+
+def _assemble(function: Function, writer: LoopWriter) -> str:
+    for dtype in (*[b.dtype for b in function.buffers], *[d for _, d in function.scalars]):
+        writer.need_typed(f"type {dtype.name}", f"/* {C_TYPES[dtype]} */")
+    params, arguments = _parameters(function, writer)
+    prelude = [text for name, text in writer.prelude.items() if not name.startswith("type ")]
+    lines = [
+        *prelude,
+        _SCALAR,
+        "",
+        f"static inline int64_t {function.name}({', '.join(params)}) {{",
+        *writer.lines,
+        "    return 0;",
+        "}",
+        "",
+        f"int64_t {ENTRY}(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, int64_t begin, int64_t end, "
+        "char *scratch, int64_t *status) {",
+        f"    return {function.name}({', '.join(arguments)});",
+        "}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _parameters(function: Function, writer: LoopWriter) -> tuple[list[str], list[str]]:
+    params: list[str] = []
+    arguments: list[str] = []
+    for i, buffer in enumerate(function.buffers):
+        c = C_TYPES[buffer.dtype]
+        # what may be the same memory is not restricted
+        restrict = "" if function.inplace and (buffer.written or i in function.inplace) else "restrict "
+        params.append(f"{'' if buffer.written else 'const '}{c} *{restrict}{writer.pointer(i)}")
+        arguments.append(f"bufs[{i}]")
+    if writer.dims:
+        params.append("const int64_t *restrict n")
+        arguments.append("dims")
+    for i, (_, dtype) in enumerate(function.scalars):
+        params.append(f"const {C_TYPES[dtype]} s{i}")
+        arguments.append(_unpack(dtype, f"scalars[{i}]"))
+    params += ["int64_t begin", "int64_t end"]
+    arguments += ["begin", "end"]
+    if writer.uses_status:
+        params.append("int64_t *status")
+        arguments.append("status")
+    return params, arguments
+
+
+def _unpack(dtype: DType, scalar: str) -> str:
+    c = C_TYPES[dtype]
+    if is_complex(dtype):
+        part = "float" if dtype is dtypes.complex64 else "double"
+        return f"__builtin_complex(({part}){scalar}.c[0], ({part}){scalar}.c[1])"
+    if is_float(dtype):
+        return f"({c}){scalar}.f"
+    return f"({c}){scalar}.{'u' if is_unsigned(dtype) else 'i'}"

@@ -1,0 +1,194 @@
+"""Cut the body of an innermost loop into stages: plain loops, with calls of mathematical functions on whole blocks in between.
+
+A value that a later stage needs is kept in an array of the block's length, or computed again where that is one load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from uopc_core.codegen.c_math import is_math
+from uopc_core.dtype import DType
+from uopc_core.loop.index import Var
+from uopc_core.loop.loop_ir import Accumulate, Compute, Holds, Load, Operand, Place, Statement, Store, Update, Wrap
+from uopc_core.loop.optimise import used_names
+
+__all__ = ["Call", "Stage", "Stages", "cut_stages", "is_math_call"]
+
+
+@dataclass(slots=True)
+class Call:
+    """A function of a block; operands are arrays."""
+
+    result: str
+    statement: Compute
+    arrays: list[str] = field(default_factory=list[str])
+
+
+@dataclass(slots=True)
+class Stage:
+    """A loop, then calls. Names in `takes` come from arrays, those in `gives` go to arrays; `fills` are loop-invariant operands of the calls."""
+
+    statements: list[Statement] = field(default_factory=list[Statement])
+    takes: list[str] = field(default_factory=list[str])
+    gives: list[str] = field(default_factory=list[str])
+    fills: list[tuple[str, Operand, DType]] = field(default_factory=list[tuple[str, Operand, DType]])
+    calls: list[Call] = field(default_factory=list[Call])
+
+
+@dataclass(slots=True)
+class Stages:
+    """Attributes:
+    stages: in order.
+    dtypes: of the results that are kept in arrays, under their own names.
+    homes: array -> physical array; those that never live together share one.
+    physical: physical array -> dtype.
+    """
+
+    stages: list[Stage]
+    dtypes: dict[str, DType]
+    homes: dict[str, str] = field(default_factory=dict[str, str])
+    physical: dict[str, DType] = field(default_factory=dict[str, DType])
+
+
+def is_math_call(s: object) -> bool:
+    return isinstance(s, Compute) and is_math(s.op, s.of)
+
+
+def cut_stages(statements: Sequence[Statement], var: Var, arrays_for: Sequence[Operand] = ()) -> Stages:
+    """The stages of a loop body; accumulated values named in `arrays_for` end up in arrays."""
+    stage_of: dict[str, int] = {}
+    made_by: dict[str, Statement] = {}
+    for s in statements:
+        level = max((stage_of[name] for name in used_names(s) if name in stage_of), default=0)
+        if not isinstance(s, Store | Update | Accumulate):
+            stage_of[s.name] = level + 1 if is_math_call(s) else level
+            made_by[s.name] = s
+    n = max(stage_of.values(), default=0) + 1
+    out = Stages([Stage() for _ in range(n)], {})
+    for s in statements:
+        if is_math_call(s):
+            assert isinstance(s, Compute), s
+            _add_call(out, s, stage_of, made_by)
+            continue
+        level = n - 1 if isinstance(s, Store | Update | Accumulate) else stage_of[s.name]
+        _add_statement(out, s, level, stage_of, made_by)
+    for stage in out.stages:  # stores last: an output may be the memory of an input that is read at the same place
+        stage.statements.sort(key=lambda s: isinstance(s, Store | Update | Accumulate))
+    for operand in arrays_for:
+        if isinstance(operand, str) and operand in stage_of:
+            _give(out, operand, stage_of, made_by)
+    for stage in out.stages:
+        _drop_unused(stage)
+    _place_arrays(out, [x for x in arrays_for if isinstance(x, str)])
+    return out
+
+
+def _add_statement(
+    out: Stages, s: Statement, level: int, stage_of: dict[str, int], made_by: dict[str, Statement]
+) -> None:
+    stage = out.stages[level]
+    for name in used_names(s):
+        if name not in stage_of or (stage_of[name] == level and not is_math_call(made_by[name])):
+            continue
+        maker = made_by[name]
+        if isinstance(maker, Load | Place | Holds) and not used_names(maker):
+            if maker not in stage.statements:
+                stage.statements.append(maker)
+        else:
+            if not is_math_call(maker):
+                _give(out, name, stage_of, made_by)
+            if name not in stage.takes:
+                stage.takes.append(name)
+    stage.statements.append(s)
+
+
+def _give(out: Stages, name: str, stage_of: dict[str, int], made_by: dict[str, Statement]) -> None:
+    maker = made_by[name]
+    if not is_math_call(maker):
+        stage = out.stages[stage_of[name]]
+        if name not in stage.gives:
+            stage.gives.append(name)
+    out.dtypes[name] = maker.dtype  # pyright: ignore[reportAttributeAccessIssue]  # stores make no name
+
+
+def _add_call(out: Stages, s: Compute, stage_of: dict[str, int], made_by: dict[str, Statement]) -> None:
+    level = stage_of[s.name] - 1
+    stage = out.stages[level]
+    call = Call(s.name, s)
+    for i, arg in enumerate(s.args):
+        if isinstance(arg, str) and arg in stage_of:
+            maker = made_by[arg]
+            if stage_of[arg] < level and isinstance(maker, Load | Place | Holds) and not used_names(maker):
+                if maker not in stage.statements:
+                    stage.statements.append(maker)
+                if arg not in stage.gives:
+                    stage.gives.append(arg)
+                out.dtypes[arg] = maker.dtype
+            else:
+                _give(out, arg, stage_of, made_by)
+            call.arrays.append(arg)
+        else:
+            name = f"{s.name}_{i}"
+            stage.fills.append((name, arg, s.of))
+            out.dtypes[name] = s.of
+            call.arrays.append(name)
+    out.dtypes[s.name] = s.dtype
+    stage.calls.append(call)
+
+
+def _drop_unused(stage: Stage) -> None:
+    """Without the loads that only a later stage, which does them again, has a use for."""
+    used = set(stage.gives)
+    kept: list[Statement] = []
+    for s in reversed(stage.statements):
+        if isinstance(s, Store | Update | Accumulate | Wrap) or s.name in used:
+            used.update(used_names(s))
+            kept.append(s)
+    stage.statements = kept[::-1]
+
+
+def _place_arrays(out: Stages, kept: Sequence[str]) -> None:
+    """Arrays in the order of their birth, each in the first free memory of its dtype."""
+    last: dict[str, int] = {}
+    births: list[tuple[int, str]] = []
+    time = 0
+    for stage in out.stages:
+        for name in stage.takes:
+            last[name] = time
+        births += [(time, name) for name in (*stage.gives, *[fill[0] for fill in stage.fills])]
+        for call in stage.calls:
+            time += 1
+            for name in call.arrays:
+                last[name] = time
+            births.append((time, call.result))
+        time += 1
+    last.update(dict.fromkeys(kept, time))
+    busy: list[tuple[int, str]] = []
+    for time, name in births:
+        if name in out.homes:
+            last_home = out.homes[name]
+            busy = [(end, home) for end, home in busy if home != last_home]
+            busy.append((last.get(name, time), last_home))
+            continue
+        # a call may write over its own operand, but a loop not over an array that it still reads
+        reusable = {home for end, home in busy if end < time or (end == time and _is_operand(out, name, home))}
+        free = [h for h, d in out.physical.items() if d is out.dtypes[name] and not _is_busy(h, busy, reusable)]
+        home = free[0] if free else f"t{len(out.physical)}"
+        out.physical.setdefault(home, out.dtypes[name])
+        out.homes[name] = home
+        busy = [(end, h) for end, h in busy if h != home]
+        busy.append((last.get(name, time), home))
+
+
+def _is_busy(home: str, busy: Sequence[tuple[int, str]], reusable: set[str]) -> bool:
+    return any(h == home for _, h in busy) and home not in reusable
+
+
+def _is_operand(out: Stages, result: str, home: str) -> bool:
+    for stage in out.stages:
+        for call in stage.calls:
+            if call.result == result:
+                return any(out.homes.get(name) == home for name in call.arrays)
+    return False

@@ -1,0 +1,123 @@
+"""Lines of C with what they need: typedefs, helper functions, and the integers that are lifted out of the text into a run-time array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uopc_core.codegen.c_types import TYPEDEFS, literal
+from uopc_core.loop.index import Atom, Cond, Div, Index, Mod, Value, Var
+from uopc_core.loop.loop_ir import Const, Operand
+
+__all__ = ["Writer"]
+
+MAX_LITERAL = 16
+_NAMES = "ijkpqruwxyz"
+
+
+class Writer:
+    """The text of one function in the making.
+
+    Attributes:
+        dims: the lifted integers; ``n[k]`` in the text is ``dims[k]``. Every occurrence has a place of its own, since integers that are equal for one shape
+            differ for another.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.depth = 1
+        self.dims: list[int] = []
+        self.prelude: dict[str, str] = {}
+        self.loop_names: dict[Var, str] = {}
+        self.renamed: dict[str, str] = {}
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text if not text.startswith("#") else text)
+
+    def open(self, text: str) -> None:
+        self.line(f"{text} {{" if text else "{")
+        self.depth += 1
+
+    def close(self) -> None:
+        self.depth -= 1
+        self.line("}")
+
+    def need(self, name: str, text: str) -> None:
+        """Have `text`, which defines `name`, in the source once. Its types come before it."""
+        if name not in self.prelude:
+            self.prelude[name] = text or TYPEDEFS[name]
+
+    def lift(self, value: int) -> str:
+        """An integer that is always a run-time parameter."""
+        self.dims.append(value)
+        return f"n[{len(self.dims) - 1}]"
+
+    def integer(self, value: int) -> str:
+        """An integer in the text where it is small, else a run-time parameter."""
+        if -MAX_LITERAL <= value <= MAX_LITERAL:
+            return str(value) if value >= 0 else f"({value})"
+        return self.lift(value)
+
+    # --- loops ---
+
+    def name_loop(self, var: Var) -> str:
+        """A fresh name for the variable of a loop; free again after `drop_loop`."""
+        used = set(self.loop_names.values())
+        name = next((c for c in _NAMES if c not in used), f"i{len(used)}")
+        self.loop_names[var] = name
+        return name
+
+    def drop_loop(self, var: Var) -> None:
+        del self.loop_names[var]
+
+    # --- expressions ---
+
+    def operand(self, x: Operand) -> str:
+        if isinstance(x, Const):
+            return literal(x.value, x.dtype)
+        return self.renamed.get(x, x)
+
+    def index(self, expr: Index) -> str:
+        """An integer expression, without parentheses around it."""
+        text = ""
+        for atom, coef in self._terms(expr):
+            size = self.integer(abs(coef))
+            term = self._atom(atom) if size == "1" else f"{self._atom(atom)}*{size}"
+            text += (" - " if coef < 0 else " + ") + term
+        if expr.const or not text:
+            text += (" - " if expr.const < 0 else " + ") + self.integer(abs(expr.const))
+        return text[3:] if text.startswith(" + ") else "-" + text[3:]
+
+    def _terms(self, expr: Index) -> Sequence[tuple[Atom, int]]:
+        """Outer loops first, positive terms before negative ones."""
+        order = {var: i for i, var in enumerate(self.loop_names)}
+        return sorted(expr.terms, key=lambda t: (t[1] < 0, order.get(t[0], -1) if isinstance(t[0], Var) else -1))
+
+    def _atom(self, atom: Atom) -> str:
+        match atom:
+            case Var():
+                return self.loop_names[atom]
+            case Value():
+                return self.operand(atom.name)
+            case Div():
+                return self._division(atom.expr, atom.by, "/", "floordiv")
+            case Mod():
+                return self._division(atom.expr, atom.by, "%", "floormod")
+
+    def _division(self, expr: Index, by: int, symbol: str, name: str) -> str:
+        if expr.lo >= 0:
+            text = self.index(expr)
+            return f"({f'({text})' if ' ' in text else text} {symbol} {self.integer(by)})"
+        body = "a / b - (a % b < 0)" if symbol == "/" else "a % b < 0 ? a % b + b : a % b"
+        self.need(f"{name}_index", f"static inline int64_t {name}_index(int64_t a, int64_t b) {{ return {body}; }}")
+        return f"{name}_index({self.index(expr)}, {self.integer(by)})"
+
+    def condition(self, conds: Sequence[Cond]) -> str:
+        return " && ".join(self._cond(cond) for cond in conds)
+
+    def _cond(self, cond: Cond) -> str:
+        expr = cond.expr
+        threshold = cond.threshold()
+        if threshold is not None:
+            var, first = threshold
+            return f"{self.loop_names[var]} {'>=' if expr.coef(var) > 0 else '<'} {self.integer(first)}"
+        return f"{self.index(expr)} >= 0"

@@ -1,0 +1,350 @@
+"""The loop nest: what a kernel becomes before it is C. Frozen, printable, and free of any text of the target language.
+
+A nest is a tree of loops with scalar statements at its leaves, each naming its result once (SSA). Integers stay concrete here; which of them
+become run-time parameters is decided when C is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from uopc_core.dtype import DType
+from uopc_core.ir.op import Ops
+from uopc_core.loop.index import Cond, Index, Var
+
+__all__ = [
+    "Acc",
+    "Accumulate",
+    "Block",
+    "Buffer",
+    "Compute",
+    "Const",
+    "Function",
+    "Holds",
+    "Item",
+    "Load",
+    "Loop",
+    "Operand",
+    "Place",
+    "Random",
+    "RowReduce",
+    "Scan",
+    "Scope",
+    "Statement",
+    "Store",
+    "TileReduce",
+    "Unless",
+    "Update",
+    "Wrap",
+    "indices_of",
+    "map_indices",
+    "operands_of",
+    "print_block",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal operand; equality by bits is the business of `same_bits`, so floats are compared through `repr`."""
+
+    value: Any
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"{self.value!r}:{self.dtype.name}"
+
+
+Operand = str | Const  # the name of a result, or a literal
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """An element of a buffer, or 0 where a guard does not hold."""
+
+    name: str
+    dtype: DType
+    buffer: int
+    index: Index
+    guard: tuple[Cond, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """An elementwise op on scalars. `of` is the dtype of its operands."""
+
+    name: str
+    dtype: DType
+    op: Ops
+    args: tuple[Operand, ...]
+    of: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The value of an index expression, converted to `dtype`."""
+
+    name: str
+    dtype: DType
+    index: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """Random bits for a position."""
+
+    name: str
+    dtype: DType
+    key: Operand
+    index: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """Whether all conditions hold."""
+
+    name: str
+    dtype: DType
+    conds: tuple[Cond, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrap:
+    """An index of the user's, counted from the end if negative, checked against `size` where the guard holds and 0 elsewhere."""
+
+    name: str
+    dtype: DType
+    value: Operand
+    of: DType
+    size: int
+    axis: int
+    guard: tuple[Cond, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    buffer: int
+    index: Index
+    value: Operand
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Combine a value into an element: "set" "add" "mul" "max" "min"."""
+
+    buffer: int
+    index: Index
+    value: Operand
+    mode: str
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """Combine a value into the accumulator `acc`."""
+
+    acc: str
+    value: Operand
+
+
+Statement = Load | Compute | Place | Random | Holds | Wrap | Store | Update | Accumulate
+
+
+@dataclass(frozen=True, slots=True)
+class Acc:
+    """An accumulator: after its reduction, `name` is the result."""
+
+    name: str
+    op: Ops
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`parallel`: runs over the caller's part of its range. `lanes`: the elements go to the accumulators of a RowReduce in turn."""
+
+    var: Var
+    body: Block
+    parallel: bool = False
+    simd: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Statements whose names are local."""
+
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class RowReduce:
+    """Reductions whose innermost loop is over memory in order: many accumulators, combined in a fixed tree."""
+
+    accs: tuple[Acc, ...]
+    body: Block
+    extent: int  # of the innermost loop
+    repeats: int  # of the loops around it
+
+
+@dataclass(frozen=True, slots=True)
+class TileReduce:
+    """Reductions of many columns at once: `body` accumulates into a row of accumulators along `var`, `post` uses them."""
+
+    accs: tuple[Acc, ...]
+    var: Var
+    body: Block
+    post: Block
+    parallel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A running accumulator: `name` is its value after each Accumulate."""
+
+    acc: Acc
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Unless:
+    """Skipped where two buffers are the same memory."""
+
+    buffers: tuple[int, int]
+    body: Block
+
+
+Item = Statement | Loop | Scope | RowReduce | TileReduce | Scan | Unless
+Block = tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Memory that a function works on: `slot` of the plan; a `row` of scratch exists once per thread."""
+
+    slot: int
+    dtype: DType
+    written: bool
+    size: int
+    scratch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A whole kernel: one C function.
+
+    Attributes:
+        scalars: run-time scalars, number in the plan and dtype; their value is the result named ``s{i}``.
+        extent: of the parallel loop.
+        inplace: buffers that may be the same memory as an output.
+    """
+
+    name: str
+    buffers: tuple[Buffer, ...]
+    scalars: tuple[tuple[int, DType], ...]
+    body: Block
+    extent: int
+    grain: int
+    work: int
+    inplace: tuple[int, ...] = ()
+
+
+def operands_of(s: Statement) -> tuple[Operand, ...]:
+    """What a statement takes, the names inside its indices not counted."""
+    match s:
+        case Compute():
+            return s.args
+        case Wrap() | Store() | Update() | Accumulate():
+            return (s.value,)
+        case Random():
+            return (s.key,)
+        case Load() | Place() | Holds():
+            return ()
+
+
+def indices_of(s: Statement) -> Iterator[Index]:
+    """Every index expression in a statement."""
+    if isinstance(s, Load | Place | Random | Store | Update):
+        yield s.index
+    if isinstance(s, Load | Wrap):
+        for cond in s.guard:
+            yield cond.expr
+    if isinstance(s, Holds):
+        for cond in s.conds:
+            yield cond.expr
+
+
+def map_indices(s: Statement, change: Any) -> Statement:
+    """The statement with every index expression replaced."""
+    if isinstance(s, Load):
+        guard = tuple([Cond(change(cond.expr)) for cond in s.guard])
+        return replace(s, index=change(s.index), guard=guard)
+    if isinstance(s, Place | Random | Store | Update):
+        return replace(s, index=change(s.index))
+    if isinstance(s, Holds):
+        return replace(s, conds=tuple([Cond(change(cond.expr)) for cond in s.conds]))
+    if isinstance(s, Wrap):
+        return replace(s, guard=tuple([Cond(change(cond.expr)) for cond in s.guard]))
+    return s
+
+
+# -------------------------------------------------------------------------------------------------------------- printing
+
+
+def _print_statement(s: Statement) -> str:
+    match s:
+        case Load():
+            guard = f" if {' and '.join(map(str, s.guard))}" if s.guard else ""
+            return f"{s.name}:{s.dtype.name} = buf{s.buffer}[{s.index}]{guard}"
+        case Compute():
+            return f"{s.name}:{s.dtype.name} = {s.op.name.lower()}({', '.join(map(str, s.args))})"
+        case Place():
+            return f"{s.name}:{s.dtype.name} = {s.index}"
+        case Random():
+            return f"{s.name}:{s.dtype.name} = random({s.key}, {s.index})"
+        case Holds():
+            return f"{s.name} = {' and '.join(map(str, s.conds))}"
+        case Wrap():
+            return f"{s.name} = wrap({s.value}, size={s.size}, axis={s.axis})"
+        case Store():
+            return f"buf{s.buffer}[{s.index}] = {s.value}"
+        case Update():
+            return f"buf{s.buffer}[{s.index}] {s.mode}= {s.value}"
+        case Accumulate():
+            return f"{s.acc} <- {s.value}"
+
+
+def _lines(block: Block, depth: int) -> Iterator[str]:
+    pad = "    " * depth
+    for item in block:
+        match item:
+            case Loop():
+                kind = ("parallel " if item.parallel else "") + ("simd " if item.simd else "")
+                yield f"{pad}{kind}for {item.var} in {item.var.lo}..{item.var.hi}:"
+                yield from _lines(item.body, depth + 1)
+            case Scope():
+                yield f"{pad}scope:"
+                yield from _lines(item.body, depth + 1)
+            case RowReduce():
+                yield f"{pad}reduce {', '.join(f'{a.name} by {a.op.name.lower()}' for a in item.accs)}:"
+                yield from _lines(item.body, depth + 1)
+            case TileReduce():
+                accs = ", ".join(f"{a.name} by {a.op.name.lower()}" for a in item.accs)
+                yield f"{pad}{'parallel ' if item.parallel else ''}reduce tiles of {item.var} {accs}:"
+                yield from _lines(item.body, depth + 1)
+                yield f"{pad}then:"
+                yield from _lines(item.post, depth + 1)
+            case Scan():
+                yield f"{pad}scan {item.acc.name} by {item.acc.op.name.lower()}:"
+                yield from _lines(item.body, depth + 1)
+            case Unless():
+                yield f"{pad}unless buf{item.buffers[0]} is buf{item.buffers[1]}:"
+                yield from _lines(item.body, depth + 1)
+            case _:
+                yield pad + _print_statement(item)
+
+
+def print_block(block: Block) -> str:
+    """A nest as text, one statement a line."""
+    return "\n".join(_lines(block, 0))

@@ -1,0 +1,147 @@
+"""A call of a kernel -> a function: its buffers numbered, outputs first, and its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from math import prod
+
+from uopc_core.dtype import DType
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp, toposort
+from uopc_core.loop.index import Index
+from uopc_core.loop.loop_ir import (
+    Block,
+    Buffer,
+    Function,
+    Item,
+    Load,
+    Loop,
+    RowReduce,
+    Scan,
+    Scope,
+    Store,
+    TileReduce,
+    Unless,
+    Update,
+)
+from uopc_core.loop.nest import Nest, build_nest
+from uopc_core.loop.rangeify import Source
+from uopc_core.loop.space import Call, space_of
+from uopc_core.schedule.kernel import KernelCall
+
+__all__ = ["lower_call"]
+
+_GRAIN = 16384  # elements that are worth handing to another thread
+
+
+class Bindings:
+    """Numbers the buffers and scalars of the calls of one function."""
+
+    def __init__(self) -> None:
+        self.buffers: list[Buffer] = []
+        self.number: dict[int, int] = {}
+        self.scalars: list[tuple[int, DType]] = []
+
+    def buffer(self, slot: int, dtype: DType, size: int, written: bool) -> int:
+        if slot not in self.number:
+            self.number[slot] = len(self.buffers)
+            self.buffers.append(Buffer(slot, dtype, written, size))
+        return self.number[slot]
+
+    def scalar(self, number: int, dtype: DType) -> str:
+        if (number, dtype) not in self.scalars:
+            self.scalars.append((number, dtype))
+        return f"s{self.scalars.index((number, dtype))}"
+
+    def params(self, call: KernelCall) -> dict[int, Source]:
+        """What each PARAM of a call stands for."""
+        found: dict[int, Source] = {}
+        for node in toposort(call.kernel.outputs):
+            if node.op is Ops.PARAM:
+                index, _, kind = node.arg
+                slot = call.inputs[index]
+                if kind == "scalar":
+                    found[index] = self.scalar(slot, node.dtype)
+                else:
+                    found[index] = self.buffer(slot, node.dtype, node.size, False)
+        return found
+
+
+def lower_call(call: KernelCall, needed: AbstractSet[int]) -> Function:
+    """The function that computes one kernel. Outputs that nobody needs are not stored."""
+    bind = Bindings()
+    outputs = list(zip(call.kernel.outputs, call.outputs, strict=True))
+    targets = [bind.buffer(slot, out.dtype, out.size, True) if slot in needed else None for out, slot in outputs]
+    nest = build_nest(Call(call.kernel, bind.params(call), tuple(targets)))
+    return finish_function(bind, nest, work_of(call.kernel.outputs[0], space_of_root(call)))
+
+
+def space_of_root(call: KernelCall) -> tuple[int, ...]:
+    root = call.kernel.outputs[0]
+    if root.op is Ops.SCATTER:
+        return (root.size + root.src[1].size,)
+    return space_of(call.kernel).full
+
+
+def work_of(root: UOp, space: Sequence[int]) -> int:
+    """Scalar operations, roughly."""
+    n_ops = sum(1 for node in toposort((root,)) if node.src)
+    return prod(space) * max(1, n_ops)
+
+
+def finish_function(bind: Bindings, nest: Nest, work: int) -> Function:
+    inner = max(1, work // max(1, nest.extent))
+    grain = max(1, _GRAIN // inner)
+    return Function(
+        name=f"{nest.letter}{_loops_text(nest.body)}",
+        buffers=tuple(bind.buffers),
+        scalars=tuple(bind.scalars),
+        body=nest.body,
+        extent=nest.extent,
+        grain=grain if grain < 64 else -(-grain // 64) * 64,
+        work=work,
+        inplace=_inplace(bind.buffers, nest),
+    )
+
+
+def _loops_text(block: Block) -> str:
+    """The extents of the loops, those that may vary as n."""
+    for item in block:
+        if isinstance(item, Loop):
+            extent = item.var.extent
+            text = f"_{extent}" if extent <= 16 and not item.parallel else "_n"
+            return text + _loops_text(item.body)
+        if isinstance(item, Scope | RowReduce | TileReduce | Scan | Unless):
+            text = _loops_text(item.body)
+            if text:
+                return text
+    return ""
+
+
+def _inplace(buffers: Sequence[Buffer], nest: Nest) -> tuple[int, ...]:
+    """Inputs that an elementwise kernel reads only at the element which it then writes."""
+    if nest.letter == "U":
+        return tuple([item.buffers[1] for item in nest.body if isinstance(item, Unless)])
+    written: dict[int, set[Index]] = {}
+    read: dict[int, set[Index]] = {}
+    for item in _accesses(nest.body):
+        if isinstance(item, Load):
+            read.setdefault(item.buffer, set()).add(item.index)
+        else:
+            written.setdefault(item.buffer, set()).add(item.index)
+    places = {index for indices in written.values() for index in indices}
+    if nest.letter != "E" or len(places) != 1:
+        return ()
+    size = max(buffers[i].size for i in written)
+    return tuple([i for i, indices in read.items() if indices == places and buffers[i].size == size])
+
+
+def _accesses(block: Sequence[Item]) -> Iterator[Load | Store | Update]:
+    for item in block:
+        if isinstance(item, Load | Store | Update):
+            yield item
+        elif isinstance(item, Loop | Scope | RowReduce | TileReduce | Scan | Unless):
+            yield from _accesses(item.body)
+            if isinstance(item, TileReduce):
+                yield from _accesses(item.post)

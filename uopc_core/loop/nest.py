@@ -1,0 +1,298 @@
+"""Kernel -> loop nest: the statements of a kernel inside the loops that suit them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+from uopc_core.ir.op import Ops
+from uopc_core.loop.index import Index, Var
+from uopc_core.loop.loop_ir import (
+    Accumulate,
+    Block,
+    Item,
+    Loop,
+    RowReduce,
+    Scan,
+    Scope,
+    Statement,
+    TileReduce,
+    Unless,
+    Wrap,
+)
+from uopc_core.loop.optimise import collapse, depths_of, find_thresholds, order_loops, strided_accesses
+from uopc_core.loop.rangeify import Coords
+from uopc_core.loop.space import (
+    NO_AXES,
+    Axes,
+    Call,
+    Lower,
+    Lowered,
+    lower_copy,
+    lower_kernel,
+    lower_scan,
+    lower_updates,
+    settle,
+    space_of,
+)
+
+__all__ = ["TILE", "Nest", "build_nest"]
+
+TILE = 256  # columns that a reduction over leading axes works on at a time
+_MAX_SEGMENTS = 16
+_MAX_STATEMENTS_IN_SEGMENTS = 240
+_MAX_COPIES = 16  # of a body, in all segments of all its loops
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A kernel as loops. `extent` is that of the parallel loop, `letter` says which kind of kernel it is."""
+
+    body: Block
+    extent: int
+    letter: str
+
+
+Placed = list[tuple[int, Item]]
+
+
+def build_nest(call: Call) -> Nest:
+    """The loops of one kernel."""
+    root = call.kernel.outputs[0]
+    if root.op is Ops.SCATTER:
+        return _scatter_nest(call)
+    if root.op is Ops.SCAN:
+        return _scan_nest(call)
+    space = space_of(call.kernel)
+    lower = lower_kernel(call, space)
+    if 0 in space.kept:
+        return Nest((), 0, "E")
+    if not space.reductions:
+        return _map_nest(lower, Axes.of(space.kept, "i"))
+    lowered, kept, reduced = settle(lower, Axes.of(space.kept, "i"), Axes.of(space.reduced, "r"))
+    return _reduce_nest(lowered, kept, reduced)
+
+
+def wrap_loops(order: Sequence[Var], placed: Placed, level: int = 0, simd: bool = True) -> Block:
+    """Statements with their depths -> the loops of `order` from number `level` on, around them."""
+    block: Block = ()
+    for depth in range(len(order), level - 1, -1):
+        here = tuple([item for d, item in placed if d == depth])
+        block = here + block
+        if depth > level:
+            innermost = depth == len(order)
+            block = (Loop(order[depth - 1], block, simd=simd and innermost and _is_vectorizable(here)),)
+    return block
+
+
+def _is_vectorizable(block: Block) -> bool:
+    return not any(isinstance(item, Wrap) for item in block)
+
+
+def mark_parallel(block: Block) -> Block:
+    """With the outermost loops run by the caller's part of their range."""
+    out: list[Item] = []
+    for item in block:
+        if isinstance(item, Loop):
+            item = Loop(item.var, item.body, True, item.simd)
+        elif isinstance(item, TileReduce):
+            item = TileReduce(item.accs, item.var, item.body, item.post, True)
+        elif isinstance(item, Scope):
+            item = Scope(mark_parallel(item.body))
+        out.append(item)
+    return tuple(out)
+
+
+# ------------------------------------------------------------------------------------------------------------ elementwise
+
+
+def _map_nest(lower: Lower, axes: Axes) -> Nest:
+    lowered, axes, _ = settle(lower, axes, NO_AXES)
+    builder = _MapBuilder(lower, axes, order_loops(axes.loops, lowered.statements))
+    body = builder.build(lowered.statements)
+    return Nest(mark_parallel(body), builder.extent, "E")
+
+
+class _MapBuilder:
+    """Builds the loops of an elementwise kernel, cutting them where a condition on their variable changes.
+
+    Index-set splitting (Banerjee 1979): each piece has a body in which the condition is known.
+    """
+
+    def __init__(self, lower: Lower, axes: Axes, order: Sequence[Var]) -> None:
+        self.lower = lower
+        self.axes = axes
+        self.original = tuple(order)
+        self.copies = 1
+        self.extent = order[0].extent if order else 1
+
+    def build(self, statements: list[Statement]) -> Block:
+        hoisted, block = self.piece(statements, self.original, 0, frozenset())
+        assert not hoisted, hoisted
+        return block
+
+    def piece(
+        self, statements: list[Statement], order: tuple[Var, ...], level: int, done: frozenset[int]
+    ) -> tuple[Block, Block]:
+        """What is inside of the first `level` loops, and before it the statements that may stand outside of the last of them."""
+        for position in range(level, len(order)):
+            cuts = [] if position in done else find_thresholds(statements, order[position])
+            if cuts:
+                bounds, whole = self.segments(order[position], cuts, len(statements))
+                if len(bounds) > 2:
+                    block = self.cut(order, position, bounds, done | {position} if not whole else done)
+                    for depth in range(position - 1, level - 1, -1):
+                        block = (Loop(order[depth], block),)
+                    return (), block
+        return self.finish(statements, order, level)
+
+    def segments(self, var: Var, cuts: list[int], n_statements: int) -> tuple[list[int], bool]:
+        """Bounds of the pieces of a loop, and whether they are cut everywhere: else only at the ends of the widest piece."""
+        bounds = [var.lo, *cuts, var.hi]
+        n = len(bounds) - 1
+        if self.copies + n > _MAX_COPIES + 1 or n > _MAX_SEGMENTS or n * n_statements > _MAX_STATEMENTS_IN_SEGMENTS:
+            a, b = max(pairwise(bounds), key=lambda piece: piece[1] - piece[0])
+            bounds = sorted({var.lo, a, b, var.hi})
+            n = len(bounds) - 1
+            if self.copies + n > _MAX_COPIES + 1:
+                return [var.lo, var.hi], False
+            self.copies += n - 1
+            return bounds, False
+        self.copies += n - 1
+        return bounds, True
+
+    def cut(self, order: tuple[Var, ...], position: int, bounds: list[int], done: frozenset[int]) -> Block:
+        items: list[Item] = []
+        for lo, hi in pairwise(bounds):
+            var = Var(order[position].name, lo, hi)
+            narrowed = (*order[:position], var, *order[position + 1 :])
+            statements = self.lower(self.at(narrowed), ()).statements
+            hoisted, block = self.piece(statements, narrowed, position + 1, done)
+            simd = position == len(order) - 1 and _is_vectorizable(block)
+            loop = Loop(var, block, simd=simd)
+            items.append(Scope((*hoisted, loop)) if hoisted else loop)
+        return tuple(items)
+
+    def at(self, order: tuple[Var, ...]) -> Coords:
+        values = {old: Index.of(new) for old, new in zip(self.original, order, strict=True) if old != new}
+        return tuple([index.substitute(values) for index in self.axes.at])
+
+    def finish(self, statements: list[Statement], order: tuple[Var, ...], level: int) -> tuple[Block, Block]:
+        loops, (merged,) = collapse(order, level, [statements])
+        if level == 0 and loops:
+            self.extent = loops[0].extent
+        placed = depths_of(merged, loops, {})
+        hoisted = tuple([s for depth, s in placed if depth < level])
+        return hoisted, wrap_loops(loops, list(placed), level)
+
+
+# ------------------------------------------------------------------------------------------------------------- reductions
+
+
+def _reduce_nest(lowered: Lowered, kept: Axes, reduced: Axes) -> Nest:
+    pre, post = lowered.statements, lowered.post
+    kept_loops, (pre, post) = collapse(kept.loops, 0, [pre, post])
+    red_order = order_loops(reduced.loops, pre, by_stride=True)
+    red_loops, (pre,) = collapse(red_order, 0, [pre])
+    tile = _tile_of(kept_loops, red_loops, pre)
+    if tile is not None:
+        kept_loops.remove(tile)
+        body = tile_reduce(kept_loops, red_loops, tile, Lowered(pre, post, lowered.accs))
+        extent = kept_loops[0].extent if kept_loops else -(-tile.extent // TILE)
+        return Nest(mark_parallel(body), extent, "R")
+    body = row_reduce(kept_loops, red_loops, Lowered(pre, post, lowered.accs))
+    if not kept_loops:
+        return Nest(body, 1, "R")
+    return Nest(mark_parallel(body), kept_loops[0].extent, "R")
+
+
+def _tile_of(kept: Sequence[Var], reduced: Sequence[Var], statements: Sequence[Statement]) -> Var | None:
+    """The kept axis to work along, where that goes through memory in order and working along the reduced ones does not."""
+    if not kept or not reduced:
+        return None
+    costs = {var: strided_accesses(statements, var) for var in kept}
+    best = min(reversed(kept), key=lambda var: costs[var])
+    return best if costs[best] < strided_accesses(statements, reduced[-1]) else None
+
+
+def row_reduce(kept: Sequence[Var], reduced: Sequence[Var], lowered: Lowered, level: int = 0) -> Block:
+    """Loops over `kept` from number `level` on; inside of them those over `reduced`, the last along memory."""
+    n = len(kept)
+    order = [*kept, *reduced]
+    known: dict[str, int] = {}
+    pre = depths_of(lowered.statements, order, known)
+    known.update({acc.name: n for acc in lowered.accs})
+    post = depths_of(lowered.post, kept, known)
+    inner = [(d, s) for d, s in pre if d > n or isinstance(s, Accumulate)]
+    placed: Placed = [(d, s) for d, s in pre if d <= n and not isinstance(s, Accumulate)]
+    placed += [(d, s) for d, s in post if d < n]
+    if lowered.accs:
+        body = wrap_loops(order, list(inner), n)
+        repeats = prod(var.extent for var in reduced[:-1])
+        placed.append((n, RowReduce(lowered.accs, body, reduced[-1].extent if reduced else 1, repeats)))
+    placed += [(d, s) for d, s in post if d == n]
+    return wrap_loops(kept, placed, level, simd=not lowered.accs)
+
+
+def tile_reduce(kept: Sequence[Var], reduced: Sequence[Var], tile: Var, lowered: Lowered) -> Block:
+    """Loops over `kept`; inside of them those over `reduced`, and innermost along the kept axis `tile`."""
+    n = len(kept)
+    order = [*kept, *reduced, tile]
+    known: dict[str, int] = {}
+    pre = depths_of(lowered.statements, order, known)
+    known.update({acc.name: n + 1 for acc in lowered.accs})
+    post = depths_of(lowered.post, [*kept, tile], known)
+    placed: Placed = [(d, s) for d, s in pre if d <= n] + [(d, s) for d, s in post if d <= n]
+    body = wrap_loops(order, [(d, s) for d, s in pre if d > n], n)
+    after = wrap_loops([*kept, tile], [(d, s) for d, s in post if d > n], n)
+    placed.append((n, TileReduce(lowered.accs, tile, body, after)))
+    return wrap_loops(kept, placed, 0, simd=False)
+
+
+# ------------------------------------------------------------------------------------------------------ scans and scatters
+
+
+def _scan_nest(call: Call) -> Nest:
+    space = space_of(call.kernel)
+    if 0 in space.full:
+        return Nest((), 0, "S")
+    lowered, kept, last = settle(lower_scan(call), Axes.of(space.kept, "i"), Axes.of(space.reduced, "r"))
+    kept_loops, (statements,) = collapse(kept.loops, 0, [lowered.statements])
+    last_loops, (statements,) = collapse(last.loops, 0, [statements])
+    n = len(kept_loops)
+    order = [*kept_loops, *last_loops]
+    acc = lowered.accs[0]
+    known = {acc.name: len(order)}
+    pre = depths_of(statements, order, known)
+    body = wrap_loops(order, [(d, s) for d, s in pre if d > n or d == len(order)], n, simd=False)
+    placed: Placed = [(d, s) for d, s in pre if d <= n and d != len(order)]
+    placed.append((n, Scan(acc, body)))
+    block = wrap_loops(kept_loops, placed, 0, simd=False)
+    if not kept_loops:
+        return Nest(block, 1, "S")
+    return Nest(mark_parallel(block), kept_loops[0].extent, "S")
+
+
+def _scatter_nest(call: Call) -> Nest:
+    node = call.kernel.outputs[0]
+    base, value, first_index = node.src[0], node.src[1], node.src[2]
+    copy: Block = ()
+    if base.size:
+        lowered, axes, _ = settle(lower_copy(call), Axes.of(base.shape, "i"), NO_AXES)
+        copy = _MapBuilder(lower_copy(call), axes, axes.loops).build(lowered.statements)
+    source = call.params[base.arg[0]] if base.op is Ops.PARAM else None
+    if isinstance(source, int) and copy:
+        assert call.targets[0] is not None, node
+        copy = (Unless((call.targets[0], source), copy),)
+    if not value.size:
+        return Nest(copy, 1, "U")
+    n = len(first_index.shape)
+    axes = Axes.of(value.shape, "i")
+    places = Axes(axes.loops[: sum(extent > 1 for extent in value.shape[:n])], ())
+    statements = lower_updates(call)(axes.at, ()).statements
+    loops, (statements,) = collapse(axes.loops, len(places.loops), [statements])
+    placed: Iterable[tuple[int, Item]] = depths_of(statements, loops, {})
+    updates = wrap_loops(loops, list(placed), 0, simd=len(loops) > len(places.loops))
+    return Nest((*copy, Scope(updates)), 1, "U")
