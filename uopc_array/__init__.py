@@ -19,6 +19,8 @@ from numpy import (
 )
 
 from uopc_array import (
+    _array_function,
+    _ufunc,
     constants,
     creation_functions,
     data_type_functions,

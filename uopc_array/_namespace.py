@@ -7,10 +7,14 @@ called the package is complete, so the look-up needs no import.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-__all__ = ["call", "find_function", "namespace"]
+__all__ = ["PROTOCOLS", "call", "find_function", "namespace"]
+
+# how arrays take part in NumPy's functions, entered here by the modules that import the class: "ufunc", "function"
+PROTOCOLS: dict[str, Callable[..., Any]] = {}
 
 _PACKAGE = __name__.partition(".")[0]
 

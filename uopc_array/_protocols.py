@@ -5,14 +5,14 @@ What leaves without a copy is read-only; `numpy.asarray` of an array gives a fre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
 
 from uopc_array._handle import Handle
-from uopc_array._namespace import namespace
+from uopc_array._namespace import PROTOCOLS, namespace
 from uopc_array._nodes import node_from_numpy
 from uopc_array._realize import read_only_view
 from uopc_array._repr import describe, format_array
@@ -37,7 +37,9 @@ def _one_element(x: Protocols, what: str) -> Any:
     if uop.op is Ops.CONST:
         return uop.arg
     if uop.size != 1:
-        raise TypeError(f"{what}: expected an array of one element, got shape {uop.shape}; use any(), all() or an index")
+        raise TypeError(
+            f"{what}: expected an array of one element, got shape {uop.shape}; use any(), all() or an index"
+        )
     return x._memory(what).array.item()
 
 
@@ -158,6 +160,14 @@ class Protocols(Handle):
         """The values as a NumPy array: one's own, or with ``copy=False`` a read-only view of this array's memory."""
         memory = self._memory("to_numpy")
         return np.array(memory.array) if copy else read_only_view(memory)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return PROTOCOLS["ufunc"](ufunc, method, inputs, kwargs)
+
+    def __array_function__(
+        self, function: Any, types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        return PROTOCOLS["function"](function, types, args, kwargs)
 
     def __buffer__(self, flags: int) -> memoryview:
         return memoryview(self.to_numpy(copy=False))

@@ -14,14 +14,14 @@ from uopc_array._arguments import normalize_axis
 from uopc_array._assignment import value_node
 from uopc_array._host import call_host, to_host
 from uopc_array._indexing import advanced_orders, parse_key, view_of
-from uopc_array._namespace import call, find_function
+from uopc_array._namespace import PROTOCOLS, call, find_function
 from uopc_array._nodes import as_node, is_scalar, node_from_numpy, to_operand
 from uopc_array._operators import check_same_kind
 from uopc_array.array import Array
 from uopc_core import Ops, UOp, as_dtype, composite
 from uopc_core.errors import ShapeError
 
-__all__ = ["array_ufunc", "namespace_name"]
+__all__ = ["array_ufunc", "namespace_name", "store"]
 
 # where the standard's name is not NumPy's
 _NAMES = {
@@ -85,11 +85,12 @@ def _deliver(ufunc: np.ufunc, result: Any, outs: tuple[Any, ...]) -> Any:
     if not outs:
         return result
     results = result if isinstance(result, tuple) else (result,)
-    stored = [x if out is None else _store(ufunc.__name__, x, out) for x, out in zip(results, outs, strict=True)]
+    stored = [x if out is None else store(ufunc.__name__, x, out) for x, out in zip(results, outs, strict=True)]
     return tuple(stored) if isinstance(result, tuple) else stored[0]
 
 
-def _store(name: str, x: Any, out: Any) -> Any:
+def store(name: str, x: Any, out: Any) -> Any:
+    """`x` in `out`, an array of ours or of NumPy; returns `out`."""
     node = as_node(x)
     check_same_kind(name, node.dtype, as_dtype(out.dtype))
     if isinstance(out, Array):
@@ -181,3 +182,6 @@ def _scatter_at(name: str, mode: str, x: UOp, key: Any, value: Any) -> UOp:
     places = picked.reshape((picked.size,))
     values = value_node(operand, x.dtype, picked.shape).reshape((picked.size,))
     return UOp.new(Ops.SCATTER, (x.reshape((x.size,)), values, places), mode).reshape(x.shape)
+
+
+PROTOCOLS["ufunc"] = array_ufunc

@@ -1,0 +1,175 @@
+"""NEP 18: NumPy's other functions on arrays of ours, and ``like=``.
+
+A function of the namespace with NumPy's name and a signature that takes the call stands in for NumPy's; where NumPy's arguments differ an adapter
+translates them. What is left runs in NumPy on the values.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from uopc_array._host import call_host, to_host
+from uopc_array._namespace import PROTOCOLS, call, find_function
+from uopc_array._nodes import as_node, node_from_numpy
+from uopc_array._ufunc import namespace_name, store
+from uopc_array.array import Array
+
+__all__ = ["array_function"]
+
+_NO_VALUE = getattr(np, "_NoValue", None)
+
+
+def array_function(
+    function: Callable[..., Any], types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What `Array.__array_function__` returns; NotImplemented where another class takes part that may know better."""
+    if not all(issubclass(t, Array | np.ndarray) for t in types):
+        return NotImplemented
+    path = _path(function)
+    kwargs = {name: value for name, value in kwargs.items() if value is not _NO_VALUE}
+    if path in _WRITERS:
+        return _write(path, function, args, kwargs)
+    out = kwargs.pop("out", None)
+    result = _compute(path, function, args, kwargs)
+    return result if out is None else store(path, result, out[0] if isinstance(out, tuple) else out)
+
+
+def _path(function: Callable[..., Any]) -> str:
+    """``numpy.linalg.det`` -> ``linalg.det``."""
+    module = function.__module__.removeprefix("numpy").removeprefix(".")
+    return f"{module}.{function.__name__}" if module else function.__name__
+
+
+def _compute(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    adapter = _ADAPTERS.get(path)
+    if adapter is not None:
+        return adapter(*args, **kwargs)
+    ours = find_function(namespace_name(path))
+    if ours is not None and _takes(ours, args, kwargs):
+        return ours(*args, **kwargs)
+    return call_host(f"numpy.{path}", function, args, kwargs)
+
+
+_signature = cache(inspect.signature)
+
+
+def _takes(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    try:
+        _signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------------------------------- functions that assign to x
+
+_WRITERS = frozenset({"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"})
+
+
+def _write(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    target = args[0] if args else None
+    if not isinstance(target, Array):
+        call_host(f"numpy.{path}", function, args, kwargs)
+        return
+    if path == "copyto":
+        where = kwargs.get("where", True)
+        target[... if where is True else where] = args[1]
+        return
+    values = to_host(f"numpy.{path}", target)
+    call_host(f"numpy.{path}", function, (values, *args[1:]), kwargs)
+    target._write(node_from_numpy(values))
+
+
+# ------------------------------------------------------------------------------------------- NumPy's ways of calling
+
+
+def _array(x: Any) -> Array:
+    return x if isinstance(x, Array) else Array._from_uop(as_node(x))
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """The method of the array of this name, which has NumPy's signature."""
+    return lambda a, *args, **kwargs: getattr(_array(a), name)(*args, **kwargs)
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    return call("clip", a, a_min if min is None else min, a_max if max is None else max)
+
+
+def _where(condition: Any, *branches: Any) -> Any:
+    return call("where", _array(condition), *branches) if branches else call("nonzero", _array(condition))
+
+
+def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Any:
+    return call("sort", _array(a).ravel() if axis is None else _array(a), axis=-1 if axis is None else axis)
+
+
+def _argsort(a: Any, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Any:
+    return call("argsort", _array(a).ravel() if axis is None else _array(a), axis=-1 if axis is None else axis)
+
+
+def _unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
+    if args or kwargs:
+        return call_host("numpy.unique", np.unique, (ar, *args), kwargs)
+    return call("unique_values", _array(ar))
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    x = _array(x)
+    if ord is None or isinstance(axis, int) or x.ndim == 1:
+        return find_function("linalg.vector_norm")(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
+    if axis is None and x.ndim == 2:
+        return find_function("linalg.matrix_norm")(x, keepdims=keepdims, ord=ord)
+    return call_host("numpy.linalg.norm", np.linalg.norm, (x, ord, axis, keepdims), {})
+
+
+def _like(name: str) -> Callable[..., Any]:
+    """A creation function called with ``like=``; NumPy's `order` has no meaning here."""
+
+    def create(*args: Any, order: str = "C", **kwargs: Any) -> Any:
+        return call(name, *args, **kwargs)
+
+    return create
+
+
+def _like_another(name: str) -> Callable[..., Any]:
+    def create(a: Any, *args: Any, order: str = "K", subok: bool = True, shape: Any = None, **kwargs: Any) -> Any:
+        if shape is None:
+            return call(f"{name}_like", _array(a), *args, **kwargs)
+        kwargs.setdefault("dtype", _array(a).dtype)
+        return call(name, shape, *args, **kwargs)
+
+    return create
+
+
+def _iscomplexobj(x: Any) -> bool:
+    return _array(x).dtype.kind == "c"
+
+
+_METHODS = ("argmax", "argmin", "cumprod", "cumsum", "max", "mean", "min", "prod", "ravel", "repeat", "reshape")
+_METHODS += ("round", "std", "sum", "swapaxes", "take", "transpose", "var", "any", "all", "squeeze", "trace")
+
+_ADAPTERS: dict[str, Callable[..., Any]] = {
+    **{name: _method(name) for name in _METHODS},
+    "amax": _method("max"),
+    "amin": _method("min"),
+    "around": _method("round"),
+    "argsort": _argsort,
+    "clip": _clip,
+    "iscomplexobj": _iscomplexobj,
+    "isrealobj": lambda x: not _iscomplexobj(x),
+    "linalg.norm": _norm,
+    "sort": _sort,
+    "unique": _unique,
+    "where": _where,
+    **{name: _like(name) for name in ("arange", "array", "asarray", "empty", "eye", "full", "identity", "linspace")},
+    **{name: _like(name) for name in ("ones", "zeros", "tri")},
+    **{f"{name}_like": _like_another(name) for name in ("empty", "full", "ones", "zeros")},
+}
+
+PROTOCOLS["function"] = array_function
