@@ -47,6 +47,7 @@ from uopc_array.creation_functions import *
 from uopc_array.data_type_functions import *
 from uopc_array.einsum_functions import *
 from uopc_array.elementwise_functions import *
+from uopc_array.explain import explain, show_config
 from uopc_array.grad import grad, jvp, stop_gradient, value_and_grad, vjp
 from uopc_array.indexing_functions import *
 from uopc_array.inspection import __array_namespace_info__
@@ -71,6 +72,7 @@ __all__ = [
     "bool",
     "complex64",
     "complex128",
+    "explain",
     "fft",
     "float32",
     "float64",
@@ -82,6 +84,7 @@ __all__ = [
     "jit",
     "jvp",
     "linalg",
+    "show_config",
     "stop_gradient",
     "uint8",
     "uint16",

@@ -1,4 +1,4 @@
-"""Graphs of whole-array operations: built, differentiated, planned, compiled and run. The public names of the layers below."""
+"""Graphs of whole-array operations: built, differentiated, planned, compiled and run; the names of all layers."""
 
 from uopc_core import errors
 from uopc_core.dtype import (
@@ -28,10 +28,14 @@ from uopc_core.ir import (
     register_extern,
     toposort,
 )
+from uopc_core.ir.text import from_uir, to_uir
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import MAX_DEPTH, Executable, realize_all
+from uopc_core.runtime.explain import explain, explain_nodes
+from uopc_core.runtime.summary import toolchain_summary
 from uopc_core.schedule.plan import clear_plans, make_plan, plan_stats
 from uopc_core.settings import context
+from uopc_core.tensor import Tensor
 from uopc_core.transform.gradient import gradient, pull_back
 from uopc_core.transform.jvp import jvp
 
@@ -47,6 +51,7 @@ __all__ = [
     "Extern",
     "Ops",
     "Scalar",
+    "Tensor",
     "TensorType",
     "UOp",
     "argsort_last_axis",
@@ -56,6 +61,9 @@ __all__ = [
     "context",
     "dtypes",
     "errors",
+    "explain",
+    "explain_nodes",
+    "from_uir",
     "gradient",
     "is_bool",
     "is_complex",
@@ -67,10 +75,12 @@ __all__ = [
     "make_plan",
     "plan_stats",
     "pull_back",
-    "realize_all",
     "real_dtype",
+    "realize_all",
     "register_extern",
     "searchsorted_vector",
     "sort_last_axis",
+    "to_uir",
+    "toolchain_summary",
     "toposort",
 ]

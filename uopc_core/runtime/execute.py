@@ -54,8 +54,10 @@ class _RunCounter:
 _runs = _RunCounter()
 
 
-def realize_all(nodes: Sequence[UOp]) -> list[Buffer]:
-    """Compute `nodes` and what else live handles stand for below them, in one plan.
+def realize_all(values: Sequence[Any]) -> list[Buffer]:
+    """Compute `values`, nodes or handles that have one as `uop`, and what else live handles stand for below them.
+
+    All of it is one plan.
 
     Each computed node keeps its memory in `realized`; a node that has some, or is a BUFFER, is not computed again.
 
@@ -65,6 +67,7 @@ def realize_all(nodes: Sequence[UOp]) -> list[Buffer]:
         TraceError: a node depends on an input of a trace, which has no value yet.
         IndexBoundsError: a gather or scatter met an index outside its axis.
     """
+    nodes: list[UOp] = [x if type(x) is UOp else x.uop for x in values]
     waiting = [node for node in nodes if node.realized is None and node.op is not _BUFFER]
     if waiting:
         if any(node.flags & TRACED for node in waiting):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from uopc_core.codegen.c_source import Source
 from uopc_core.ir.op import Ops
@@ -12,7 +13,18 @@ from uopc_core.runtime.compiled import render_plan
 from uopc_core.schedule.kernel import KernelCall
 from uopc_core.schedule.plan import HostCall, make_plan
 
-__all__ = ["explain_nodes"]
+__all__ = ["explain", "explain_nodes"]
+
+
+def explain(*values: Any) -> str:
+    """Graph, kernels and C of what `values` (nodes, or handles that have one as `uop`) still have to compute.
+
+    Example:
+        >>> from uopc_core import Tensor, explain
+        >>> print(explain(Tensor([1.0, 2.0]) * 3.0).splitlines()[0])
+        # graph
+    """
+    return explain_nodes([x if isinstance(x, UOp) else x.uop for x in values])
 
 
 def explain_nodes(nodes: Sequence[UOp]) -> str:

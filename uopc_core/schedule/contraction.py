@@ -11,6 +11,7 @@ A STRONG_MUL counts as a MUL here: its zeros are exact in a product of finite op
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import prod
 
@@ -30,14 +31,30 @@ def lower_contractions(outputs: list[UOp]) -> list[UOp]:
     order = toposort(outputs)
     if not any(node.op is Ops.REDUCE for node in order):
         return outputs
+    n_consumers = Counter(s for node in order for s in node.src)
     made: dict[UOp, UOp] = {}
     for node in order:
         sources = tuple([made[s] for s in node.src])
         if node.op is Ops.REDUCE:
             made[node] = _lower_reduce(node, sources[0])
+        elif node.op is Ops.PERMUTE and n_consumers[node.src[0]] == 1 and _is_transposed_product(sources[0], node.arg):
+            left, right = sources[0].src
+            made[node] = UOp.new(Ops.EXTERN, (_swapped(right), _swapped(left)), sources[0].arg)
         else:
             made[node] = node if sources == node.src else UOp.new(node.op, sources, node.arg, _explicit_dtype(node))
     return [made[node] for node in outputs]
+
+
+def _is_transposed_product(node: UOp, axes: tuple[int, ...]) -> bool:
+    """Whether permuting `node` to `axes` turns the matrices of a product around: ``(A @ B).T`` is ``B.T @ A.T``,
+    without a copy.
+    """
+    n = node.ndim
+    return node.op is Ops.EXTERN and node.arg[0] == "matmul" and axes == (*range(n - 2), n - 1, n - 2)
+
+
+def _swapped(x: UOp) -> UOp:
+    return x.permute([*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
 
 
 def _explicit_dtype(node: UOp) -> DType | None:
