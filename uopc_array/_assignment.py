@@ -6,7 +6,6 @@ scatter into the view of the basic items, which is then written back the same wa
 
 from __future__ import annotations
 
-import operator
 import sys
 from typing import Any, cast
 
@@ -22,6 +21,10 @@ from uopc_core.errors import DTypeError, IndexBoundsError, ShapeError
 __all__ = ["assign", "assigned", "check_assignable", "own_memory", "value_node", "write_back"]
 
 NumPyArray = np.ndarray[Any, Any]
+_BUFFER = Ops.BUFFER
+_REALS = frozenset({bool, int, float})
+_PLAIN = frozenset({int, slice})
+_count = sys.getrefcount
 LARGE = 1 << 15  # elements from which a pending value is written in the graph
 
 
@@ -140,6 +143,10 @@ def _assigned_where(x: UOp, mask: UOp, value: Operand) -> UOp:
 
 def assign(x: Handle, key: Any, value: Any) -> None:
     """``x[key] = value``: on the memory itself where only `x` can see it, else in the graph."""
+    # no local variable here may hold the node or its memory: `own_memory` counts who does
+    if type(value) in _REALS and x._uop.op is _BUFFER and not x._uop.flags and _is_plain(key):
+        _store(own_memory(x), key, value)
+        return
     operand = to_operand(value)
     if _needs_graph(x, key, operand):
         x._rebind(assigned(x._uop, key, operand))
@@ -149,10 +156,15 @@ def assign(x: Handle, key: Any, value: Any) -> None:
         x._rebind(assigned(x._uop, key, operand))
         return
     stored = operand if is_scalar(operand) else _values_of(operand)
-    if not is_scalar(operand):
-        check_assignable(stored.dtype, x._uop.dtype)
-    target = own_memory(x)
-    _store(target, _key_for_numpy(key), stored)
+    check_assignable(as_node(operand).dtype, x._uop.dtype)
+    _store(own_memory(x), _key_for_numpy(key), stored)
+
+
+def _is_plain(key: Any) -> bool:
+    """Whether `key` is an int, a slice or a tuple of those."""
+    if type(key) is tuple:
+        return all([type(item) in _PLAIN for item in cast("tuple[Any, ...]", key)])
+    return type(key) in _PLAIN
 
 
 def _store(target: NumPyArray, key: Any, value: Any) -> None:
@@ -196,19 +208,32 @@ def _key_for_numpy(key: Any) -> Any:
 
 def own_memory(x: Handle) -> NumPyArray:
     """The memory of `x`, which has been computed, as a NumPy array to write to; a copy first if anybody else can see it."""
-    if any(map(operator.gt, _references(x), _ALONE)):
-        x._rebind(UOp.buffer(buffer_from_numpy(x._uop.arg.array, copy=True)))
-    return x._uop.arg.array
-
-
-def _references(x: Handle) -> tuple[int, int, int, int]:
-    """How many references there are to the node of `x`, its memory, the array over that, and what lends that array its memory."""
     uop = x._uop
     memory = uop.arg
     array = memory.array
     base = array.base
-    n = sys.getrefcount
-    return n(uop), n(memory), n(array), 0 if base is None else n(base)
+    shared = (
+        _count(uop) > _ALONE[0]
+        or _count(memory) > _ALONE[1]
+        or _count(array) > _ALONE[2]
+        or (base is not None and _count(base) > _ALONE[3])
+    )
+    if shared:
+        x._rebind(UOp.buffer(buffer_from_numpy(array, copy=True)))
+        return x._uop.arg.array
+    return array
+
+
+def _references(x: Handle) -> tuple[int, int, int, int]:
+    """How many references there are to the node of `x`, its memory, the array over that, and what lends that array its memory.
+
+    The local variables are those of `own_memory`, which count too.
+    """
+    uop = x._uop
+    memory = uop.arg
+    array = memory.array
+    base = array.base
+    return _count(uop), _count(memory), _count(array), _count(base)
 
 
 # of a handle whose memory nobody else can see; measured, since it depends on how the interpreter holds its local variables

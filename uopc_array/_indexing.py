@@ -207,15 +207,43 @@ def positions_of_mask(mask: UOp) -> list[UOp]:
         )
     values = buffer_of_node(mask).array
     return [
-        UOp.buffer(buffer_from_numpy(part, copy=False)) for part in np.nonzero(values.reshape(values.shape or (1,)))
+        UOp.buffer(buffer_from_numpy(np.ascontiguousarray(part), copy=False)) for part in np.nonzero(values.reshape(values.shape or (1,)))
     ]
 
 
 def read(x: UOp, key: Any) -> UOp:
     """``x[key]``."""
+    node = _read_box(x, key if type(key) is tuple else (key,))
+    if node is not None:
+        return node
     parsed = parse_key(key, x.shape)
     view = view_of(x, parsed)
     return gather(view, parsed) if parsed.arrays else view
+
+
+def _read_box(x: UOp, items: tuple[Any, ...]) -> UOp | None:
+    """The short way for leading ints in bounds and slices of step 1; None where the key has anything else."""
+    shape = x.shape
+    if len(items) > len(shape):
+        return None
+    bounds: list[tuple[int, int]] = []
+    kept: list[int] = []
+    for item, n in zip(items, shape, strict=False):
+        if type(item) is int:
+            if not -n <= item < n:
+                return None
+            item %= n
+            bounds.append((item, item + 1))
+        elif type(item) is slice and (item.step is None or item.step == 1):
+            start, stop, _ = item.indices(n)
+            stop = max(start, stop)
+            bounds.append((start, stop))
+            kept.append(stop - start)
+        else:
+            return None
+    rest = shape[len(items) :]
+    bounds.extend([(0, n) for n in rest])
+    return x.shrink(bounds).reshape((*kept, *rest))
 
 
 def view_of(x: UOp, key: ParsedKey) -> UOp:
