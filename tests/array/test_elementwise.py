@@ -208,7 +208,8 @@ def test_integer_extremes_wrap_as_in_numpy(left: list[int], right: int) -> None:
 # ---------------------------------------------------------------------------------------------------------------- clip
 
 CLIP_BOUNDS: dict[str, tuple[Any, Any]] = {
-    "both": (-1, 2), "low": (0, None), "high": (None, 1), "neither": (None, None), "crossed": (2, -1), "equal": (1, 1),
+    "both": (-1, 2), "low": (0, None), "high": (None, 1), "neither": (None, None), "crossed": (2, -1),
+    "equal": (1, 1),
 }  # fmt: skip
 
 
