@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["describe", "one_core_environment", "restart_on_one_core"]
 
-READY = "UOPC_BENCHMARKS_READY"
+READY = "BENCHMARKS_READY"
 # these pin OpenBLAS to kernels of another processor
 UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 ONE_THREAD = {

@@ -121,10 +121,14 @@ class Executable:
         outputs: nodes over PARAMs; the index of a PARAM is the number of its argument.
     """
 
-    __slots__ = ("_buffers", "_plan", "_scalars")
+    __slots__ = ("_buffers", "_plan", "_places", "_scalars")
 
     def __init__(self, outputs: Sequence[UOp]) -> None:
-        canonical = canonicalise(outputs, keep_held=False)
+        # a scalar input that is itself an output becomes memory like the others
+        roots = [x.stage("materialize") if x.op is Ops.PARAM and x.arg[2] == "scalar" else x for x in outputs]
+        canonical = canonicalise(roots, keep_held=False)
+        places = [canonical.outputs.index(root) for root in roots]
+        self._places = places if places != list(range(len(canonical.outputs))) else None
         self._plan = plan_for(canonical)
         self._buffers = tuple(canonical.bindings.buffers)
         self._scalars = tuple(canonical.bindings.scalars)
@@ -138,5 +142,7 @@ class Executable:
         buffers = [arguments[b] if type(b) is int else b for b in self._buffers]
         scalars = [arguments[s.arg[0]] if type(s) is UOp else s for s in self._scalars]
         if find_toolchain() is None or current().tier == "interpret":
-            return run_interpreted(self._plan, buffers, scalars)
-        return compiled_plan(self._plan).run(buffers, scalars)
+            results = run_interpreted(self._plan, buffers, scalars)
+        else:
+            results = compiled_plan(self._plan).run(buffers, scalars)
+        return results if self._places is None else [results[i] for i in self._places]
