@@ -13,7 +13,7 @@ from benchmarks.environment import READY, describe, one_core_environment
 
 def test_results_that_differ_are_no_times() -> None:
     runs: dict[str, Callable[[], Any]] = {"numpy": lambda: np.ones(3), OURS: lambda: np.array([1, 1, 1.001])}
-    with pytest.raises(Disagreement, match="uopc_array is off numpy by 0.001"):
+    with pytest.raises(Disagreement, match=r"uopc_array is off numpy by 0\.001"):
         measure(Contest(runs, rtol=1e-6))
 
 
