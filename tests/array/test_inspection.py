@@ -1,0 +1,187 @@
+"""The names and signatures of the standard 2025.12, as data, and what the namespace says of itself."""
+
+import inspect
+import math
+from operator import attrgetter
+
+import array_api_compat
+import numpy as np
+import pytest
+
+import uopc_array as xp
+from tests.array.reference import ALL, BOOL, COMPLEX, FLOATS, INTEGERS, NUMERIC, SIGNED, UNSIGNED
+
+# parameters, then the functions that have them; what follows a * is passed by keyword
+SIGNATURES: dict[str, str] = {
+    "start, /, stop=None, step=1, *, dtype=None, device=None": "arange",
+    "obj, /, *, dtype=None, device=None, copy=None": "asarray",
+    "shape, *, dtype=None, device=None": "empty ones zeros",
+    "x, /, *, dtype=None, device=None": "empty_like ones_like zeros_like",
+    "n_rows, n_cols=None, /, *, k=0, dtype=None, device=None": "eye",
+    "x, /, *, device=None, copy=None": "from_dlpack",
+    "shape, fill_value, *, dtype=None, device=None": "full",
+    "x, /, fill_value, *, dtype=None, device=None": "full_like",
+    "start, stop, /, num, *, dtype=None, device=None, endpoint=True": "linspace",
+    "*arrays, indexing='xy'": "meshgrid",
+    "x, /, *, k=0": "tril triu",
+    "x, dtype, /, *, copy=True, device=None": "astype",
+    "from_, to, /": "can_cast",
+    "type, /": "finfo iinfo",
+    "dtype, kind": "isdtype",
+    "*arrays_and_dtypes": "result_type",
+    "x, /": (
+        "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite "
+        "isinf isnan log log1p log2 log10 logical_not matrix_transpose negative nonzero positive real "
+        "reciprocal round sign signbit sin sinh sqrt square tan tanh trunc unique_all unique_counts "
+        "unique_inverse unique_values linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh "
+        "linalg.inv linalg.matrix_transpose linalg.slogdet linalg.svdvals"
+    ),
+    "x1, x2, /": (
+        "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide "
+        "equal floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or "
+        "logical_xor matmul maximum minimum multiply nextafter not_equal pow remainder subtract linalg.matmul "
+        "linalg.outer linalg.solve"
+    ),
+    "x, /, min=None, max=None": "clip",
+    "x, indices, /, *, axis=None": "take",
+    "x, indices, /, *, axis=-1": "take_along_axis",
+    "x1, x2, /, *, axes=2": "tensordot linalg.tensordot",
+    "x1, x2, /, *, axis=-1": "vecdot linalg.cross linalg.vecdot",
+    "*arrays": "broadcast_arrays",
+    "*shapes": "broadcast_shapes",
+    "x, /, shape": "broadcast_to",
+    "arrays, /, *, axis=0": "concat stack",
+    "x, /, axis": "expand_dims squeeze",
+    "x, /, *, axis=None": "flip",
+    "x, source, destination, /": "moveaxis",
+    "x, /, axes": "permute_dims",
+    "x, repeats, /, *, axis=None": "repeat",
+    "x, /, shape, *, copy=None": "reshape",
+    "x, /, shift, *, axis=None": "roll",
+    "x, repetitions, /": "tile",
+    "x, /, *, axis=0": "unstack",
+    "x, /, *, axis=None, keepdims=False": "all any argmax argmin count_nonzero max mean min",
+    "x1, x2, /, *, side='left', sorter=None": "searchsorted",
+    "condition, x1, x2, /": "where",
+    "x1, x2, /, *, invert=False": "isin",
+    "x, /, *, axis=-1, descending=False, stable=True": "argsort sort",
+    "x, /, *, axis=None, dtype=None, include_initial=False": "cumulative_prod cumulative_sum",
+    "x, /, *, axis=None, dtype=None, keepdims=False": "prod sum",
+    "x, /, *, axis=None, correction=0.0, keepdims=False": "std var",
+    "x, /, *, axis=-1, n=1, prepend=None, append=None": "diff",
+    "x, /, *, upper=False": "linalg.cholesky",
+    "x, /, *, offset=0": "linalg.diagonal",
+    "x, /, *, keepdims=False, ord='fro'": "linalg.matrix_norm",
+    "x, n, /": "linalg.matrix_power",
+    "x, /, *, rtol=None": "linalg.matrix_rank linalg.pinv",
+    "x, /, *, mode='reduced'": "linalg.qr",
+    "x, /, *, full_matrices=True": "linalg.svd",
+    "x, /, *, offset=0, dtype=None": "linalg.trace",
+    "x, /, *, axis=None, keepdims=False, ord=2": "linalg.vector_norm",
+    "x, /, *, n=None, axis=-1, norm='backward'": "fft.fft fft.hfft fft.ifft fft.ihfft fft.irfft fft.rfft",
+    "x, /, *, s=None, axes=None, norm='backward'": "fft.fftn fft.ifftn fft.irfftn fft.rfftn",
+    "n, /, *, d=1.0, dtype=None, device=None": "fft.fftfreq fft.rfftfreq",
+    "x, /, *, axes=None": "fft.fftshift fft.ifftshift",
+}
+FUNCTIONS = [(name, parameters) for parameters, names in SIGNATURES.items() for name in names.split()]
+
+METHODS = (
+    "__abs__ __add__ __and__ __array_namespace__ __bool__ __complex__ __dlpack__ __dlpack_device__ __eq__ __float__ "
+    "__floordiv__ __ge__ __getitem__ __gt__ __iadd__ __iand__ __ifloordiv__ __ilshift__ __imatmul__ __imod__ __imul__ "
+    "__index__ __int__ __invert__ __ior__ __ipow__ __irshift__ __isub__ __itruediv__ __ixor__ __le__ __lshift__ __lt__ "
+    "__matmul__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__ __rand__ __rfloordiv__ __rlshift__ "
+    "__rmatmul__ __rmod__ __rmul__ __ror__ __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __setitem__ "
+    "__sub__ __truediv__ __xor__ to_device"
+).split()
+ATTRIBUTES = ["T", "device", "dtype", "mT", "ndim", "shape", "size"]
+
+
+def parameters_of(text: str) -> list[inspect.Parameter]:
+    names: dict[str, object] = {}
+    exec(f"def function({text}): ...", names)
+    return list(inspect.signature(names["function"]).parameters.values())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "parameters"), FUNCTIONS)
+def test_a_function_takes_what_the_standard_says(name: str, parameters: str) -> None:
+    ours = inspect.signature(attrgetter(name)(xp)).parameters
+    in_order = list(ours.values())
+    wanted = parameters_of(parameters)
+    for place, parameter in enumerate(wanted):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            assert in_order[place].kind is parameter.VAR_POSITIONAL
+        elif parameter.kind is parameter.POSITIONAL_ONLY:
+            assert in_order[place].name == parameter.name
+            assert in_order[place].kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        else:
+            assert ours[parameter.name].kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            assert in_order[place].name == parameter.name
+        if parameter.default is not parameter.empty:
+            assert ours[parameter.name].default == parameter.default
+    names = {parameter.name for parameter in wanted}
+    added = [p for p in in_order if p.name not in names]
+    assert all(p.default is not p.empty or p.kind is p.VAR_KEYWORD for p in added)
+
+
+def test_every_public_name_exists_and_is_listed_once() -> None:
+    assert len(set(xp.__all__)) == len(xp.__all__)
+    assert all(hasattr(xp, name) for name in xp.__all__)
+
+
+@pytest.mark.parametrize("name", METHODS + ATTRIBUTES)
+def test_an_array_has_the_methods_and_attributes_of_the_standard(name: str) -> None:
+    assert hasattr(xp.Array, name)
+
+
+def test_constants_are_python_floats() -> None:
+    assert (xp.e, xp.pi, xp.inf, xp.newaxis) == (math.e, math.pi, math.inf, None)
+    assert math.isnan(xp.nan)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_dtypes_are_those_of_numpy(name: str) -> None:
+    assert getattr(xp, name) is np.dtype(name).type
+    assert xp.zeros(1, dtype=getattr(xp, name)).dtype is np.dtype(name)
+
+
+def test_the_namespace_describes_itself() -> None:
+    info = xp.__array_namespace_info__()
+    assert xp.__array_api_version__ == "2025.12"
+    assert info.capabilities() == {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+    assert info.default_device() == "cpu"
+    assert info.devices() == ("cpu",)
+    defaults = {"real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64"}
+    assert info.default_dtypes(device="cpu") == {kind: np.dtype(name) for kind, name in defaults.items()}
+
+
+KINDS = {
+    None: ALL,
+    "bool": BOOL,
+    "signed integer": SIGNED,
+    "unsigned integer": UNSIGNED,
+    "integral": INTEGERS,
+    "real floating": FLOATS,
+    "complex floating": COMPLEX,
+    "numeric": NUMERIC,
+    ("bool", "integral"): BOOL + INTEGERS,
+}
+
+
+@pytest.mark.parametrize(("kind", "names"), KINDS.items(), ids=str)
+def test_dtypes_are_listed_by_kind(kind: str | tuple[str, ...] | None, names: list[str]) -> None:
+    assert xp.__array_namespace_info__().dtypes(kind=kind) == {name: np.dtype(name) for name in names}
+
+
+def test_an_unknown_kind_or_device_is_refused() -> None:
+    with pytest.raises(ValueError, match="isdtype: expected a dtype or one of"):
+        xp.__array_namespace_info__().dtypes(kind="floating")
+    with pytest.raises(ValueError, match='dtypes: expected device "cpu" or None'):
+        xp.__array_namespace_info__().dtypes(device="gpu")
+
+
+def test_array_api_compat_knows_the_namespace() -> None:
+    x = xp.ones(3)
+    assert array_api_compat.is_array_api_obj(x)
+    assert array_api_compat.array_namespace(x) is xp
+    assert array_api_compat.size(x) == 3
