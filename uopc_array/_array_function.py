@@ -1,7 +1,7 @@
 """NEP 18: NumPy's other functions on arrays of ours, and ``like=``.
 
-A function of the namespace with NumPy's name and a signature that takes the call stands in for NumPy's; where NumPy's arguments differ an adapter
-translates them. What is left runs in NumPy on the values.
+A function of the namespace with NumPy's name and a signature that takes the call stands in for NumPy's; where NumPy's
+arguments differ an adapter translates them. What is left runs in NumPy on the values.
 """
 
 from __future__ import annotations
@@ -94,7 +94,11 @@ def _array(x: Any) -> Array:
 
 def _method(name: str) -> Callable[..., Any]:
     """The method of the array of this name, which has NumPy's signature."""
-    return lambda a, *args, **kwargs: getattr(_array(a), name)(*args, **kwargs)
+
+    def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(_array(a), name)(*args, **kwargs)
+
+    return function
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
@@ -151,8 +155,10 @@ def _iscomplexobj(x: Any) -> bool:
     return _array(x).dtype.kind == "c"
 
 
-_METHODS = ("argmax", "argmin", "cumprod", "cumsum", "max", "mean", "min", "prod", "ravel", "repeat", "reshape")
-_METHODS += ("round", "std", "sum", "swapaxes", "take", "transpose", "var", "any", "all", "squeeze", "trace")
+_METHODS = (
+    *("argmax", "argmin", "cumprod", "cumsum", "max", "mean", "min", "prod", "ravel", "repeat", "reshape"),
+    *("round", "std", "sum", "swapaxes", "take", "transpose", "var", "any", "all", "squeeze", "trace"),
+)
 
 _ADAPTERS: dict[str, Callable[..., Any]] = {
     **{name: _method(name) for name in _METHODS},

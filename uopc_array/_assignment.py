@@ -1,7 +1,7 @@
-"""Item assignment: the node of an array after ``x[key] = value``, and the write in place where no one else can see the memory.
+"""Item assignment: the node of an array after ``x[key] = value``, and the write in place where nobody else can see it.
 
-A basic key is a chain of movement ops, so writing is the inverse chain on the value: ``where(inverse(true), inverse(value), x)``. Index arrays
-scatter into the view of the basic items, which is then written back the same way.
+A basic key is a chain of movement ops, so writing is the inverse chain on the value: ``where(inverse(true),
+inverse(value), x)``. Index arrays scatter into the view of the basic items, which is then written back the same way.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def assigned(x: UOp, key: Any, value: Any) -> UOp:
 
 
 def value_node(value: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
-    """`value` in the dtype and shape of the place it is written to; leading axes of extent 1 beyond that shape are dropped."""
+    """`value` in the dtype and shape of the place it is written to; surplus leading axes of extent 1 are dropped."""
     if is_scalar(value):
         check_assignable(as_node(value).dtype, dtype)
         return UOp.const(value, dtype, shape)
@@ -73,7 +73,8 @@ def check_assignable(given: DType, dtype: DType) -> None:
     """
     if is_complex(given) and not (is_complex(dtype) or is_bool(dtype)):
         raise DTypeError(
-            f"assignment: a value of {given.name} cannot be stored in an array of {dtype.name}; take its real part first"
+            f"assignment: a value of {given.name} cannot be stored in an array of {dtype.name}; "
+            "take its real part first"
         )
 
 
@@ -91,7 +92,7 @@ def write_back(x: UOp, view: UOp, value: UOp) -> UOp:
 
 
 def _undo(chain: list[UOp], value: UOp) -> UOp:
-    """Send `value`, of the shape that the chain leads to, back to where the chain starts; zeros where nothing came from."""
+    """Send `value`, of the shape that the chain leads to, back to where it starts; zeros where nothing came from."""
     for step in chain:
         source = step.src[0].shape
         if step.op is Ops.SHRINK:
@@ -207,7 +208,7 @@ def _key_for_numpy(key: Any) -> Any:
 
 
 def own_memory(x: Handle) -> NumPyArray:
-    """The memory of `x`, which has been computed, as a NumPy array to write to; a copy first if anybody else can see it."""
+    """The memory of `x`, which has been computed, as a NumPy array to write to; copied if anybody else can see it."""
     uop = x._uop
     memory = uop.arg
     array = memory.array
@@ -225,7 +226,7 @@ def own_memory(x: Handle) -> NumPyArray:
 
 
 def _references(x: Handle) -> tuple[int, int, int, int]:
-    """How many references there are to the node of `x`, its memory, the array over that, and what lends that array its memory.
+    """How many references there are to the node of `x`, its memory, the array over that, and the owner of the bytes.
 
     The local variables are those of `own_memory`, which count too.
     """
@@ -236,5 +237,6 @@ def _references(x: Handle) -> tuple[int, int, int, int]:
     return _count(uop), _count(memory), _count(array), _count(base)
 
 
-# of a handle whose memory nobody else can see; measured, since it depends on how the interpreter holds its local variables
+# of a handle whose memory nobody else can see; measured, since it depends on how the interpreter holds its local
+# variables
 _ALONE = _references(Handle._from_uop(UOp.buffer(buffer_from_numpy(np.zeros(1)))))

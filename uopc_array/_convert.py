@@ -1,4 +1,4 @@
-"""From whatever a caller passes to an `Array` or a weak Python scalar: what the functions of the namespace take as operands."""
+"""From whatever a caller passes to an `Array` or a weak Python scalar: the operands of the namespace's functions."""
 
 from __future__ import annotations
 

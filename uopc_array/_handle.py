@@ -28,7 +28,7 @@ class Handle:
 
     _uop: UOp
     _weak: bool
-    _mates: tuple[weakref.ref[Handle], ...]
+    _mates: tuple[weakref.ref[Any], ...]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         raise TypeError("Array: not made by calling the class; use uopc_array.asarray(...)")
@@ -81,7 +81,7 @@ class Handle:
         self._uop.held -= 1
 
 
-def _pending(mates: tuple[weakref.ref[Handle], ...]) -> list[UOp]:
+def _pending(mates: tuple[weakref.ref[Any], ...]) -> list[UOp]:
     """What the handles that still live stand for, where it can be computed."""
     alive = [handle for ref in mates if (handle := ref()) is not None]
     return [handle._uop for handle in alive if not handle._uop.flags & TRACED]

@@ -1,4 +1,7 @@
-"""NumPy's own functions on the values of arrays: for what has no version in the graph. They end laziness and cannot be differentiated."""
+"""NumPy's own functions on the values of arrays, for what has no version in the graph.
+
+They end laziness, cannot be differentiated, and cannot be traced.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,8 @@ def _refuse_flags(name: str, x: Array) -> None:
         raise trace_error(f"{name}, which runs in NumPy,", x._uop, "call it outside of jit")
     if x._uop.flags & TRACKED:
         raise GradientError(
-            f"{name}: it runs in NumPy, so there is no derivative of it; pass xp.stop_gradient(x) if that is meant to be constant"
+            f"{name}: it runs in NumPy, so there is no derivative of it; "
+            "pass xp.stop_gradient(x) if that is meant to be constant"
         )
 
 
@@ -56,5 +60,6 @@ def _from_host(x: Any) -> Any:
         items = [_from_host(item) for item in cast("tuple[Any, ...]", x)]
         if isinstance(x, list):
             return items
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        kind: Any = type(cast("object", x))
+        return kind(*items) if hasattr(kind, "_fields") else tuple(items)
     return x

@@ -1,7 +1,7 @@
 """Index expressions: a key as Python hands it over -> a parsed form -> graph nodes that read.
 
-Basic items (ints, slices, newaxis, ellipsis) become movement ops; integer arrays become a gather on leading axes; boolean masks are
-computed and become integer arrays, since the shape of what they select depends on their values.
+Basic items (ints, slices, newaxis, ellipsis) become movement ops; integer arrays become a gather on leading axes;
+boolean masks are computed and become integer arrays, since the shape of what they select depends on their values.
 Source: https://numpy.org/doc/stable/user/basics.indexing.html
 """
 
@@ -31,9 +31,10 @@ class ParsedKey:
     """A key with one entry for each axis of the operand.
 
     Attributes:
-        slices: what is kept of each axis of the operand; ints are slices of extent 1, axes with an index array are kept whole.
-        dims: the axes after slicing, in order: "keep", "drop" (an int), "new" (newaxis), "pick" (an index array picks from it), or "pick new"
-            (a 0-d mask picks from an axis of its own).
+        slices: what is kept of each axis of the operand; ints are slices of extent 1, axes with an index array are kept
+            whole.
+        dims: the axes after slicing, in order: "keep", "drop" (an int), "new" (newaxis), "pick" (an index array picks
+            from it), or "pick new" (a 0-d mask picks from an axis of its own).
         arrays: the index arrays, of one shape and int64, in the order of their axes.
         split: whether the index arrays stand apart in the key, so that their axes go first in the result.
     """
@@ -70,11 +71,11 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> ParsedKey:
 def _read_item(item: Any) -> Any:
     """One item as an int, slice, None, Ellipsis or node."""
     if item is None or item is Ellipsis or isinstance(item, slice):
-        return _concrete_slice(item) if isinstance(item, slice) else item
+        return _concrete_slice(cast("slice[Any, Any, Any]", item)) if isinstance(item, slice) else item
     if isinstance(item, bool | np.bool_):
-        return UOp.const(bool(item), dtypes.bool)
+        return UOp.const(bool(cast("bool", item)), dtypes.bool)
     if isinstance(item, int | np.integer):
-        return int(item)
+        return int(cast("int", item))
     if isinstance(item, list | tuple) and not len(cast("Sequence[Any]", item)):
         return as_node(item, dtypes.int64)
     if not isinstance(item, Handle | UOp | np.ndarray | list | tuple) and hasattr(item, "__index__"):
@@ -96,7 +97,7 @@ def _node_of_index(item: Any) -> UOp:
         ) from None
 
 
-def _concrete_slice(item: slice) -> slice:
+def _concrete_slice(item: slice[Any, Any, Any]) -> slice[Any, Any, Any]:
     if item.step == 0:
         raise ValueError("index: the step of a slice cannot be zero")
     return slice(*[None if part is None else operator.index(part) for part in (item.start, item.stop, item.step)])
@@ -120,7 +121,8 @@ class _Parser:
         used = sum([_axes_of(item) for item in self.items])
         if used > len(self.shape):
             raise IndexError(
-                f"index: too many indices, the array has {len(self.shape)} axes, shape {self.shape}, but {used} were indexed"
+                f"index: too many indices, the array has {len(self.shape)} axes, shape {self.shape}, "
+                f"but {used} were indexed"
             )
         if sum(item is Ellipsis for item in self.items) > 1:
             raise IndexError("index: expected one ellipsis (...) at most")
@@ -169,8 +171,8 @@ class _Parser:
         for k, n in enumerate(mask.shape):
             if n != self.shape[axis + k] and mask.size:  # NumPy lets an empty mask fit everything
                 raise IndexError(
-                    f"index: the mask of shape {mask.shape} does not fit the array of shape {self.shape}: axis {axis + k} of the array "
-                    f"has size {self.shape[axis + k]}, axis {k} of the mask {n}"
+                    f"index: the mask of shape {mask.shape} does not fit the array of shape {self.shape}: "
+                    f"axis {axis + k} of the array has size {self.shape[axis + k]}, axis {k} of the mask {n}"
                 )
         self.arrays.extend(positions_of_mask(mask))
         self.slices.extend([_FULL] * mask.ndim)
@@ -206,14 +208,13 @@ def positions_of_mask(mask: UOp) -> list[UOp]:
             "indexing with a bool mask", mask, "how many elements it selects is not known; use xp.where(mask, x, other)"
         )
     values = buffer_of_node(mask).array
-    return [
-        UOp.buffer(buffer_from_numpy(np.ascontiguousarray(part), copy=False)) for part in np.nonzero(values.reshape(values.shape or (1,)))
-    ]
+    parts = np.nonzero(values.reshape(values.shape or (1,)))
+    return [UOp.buffer(buffer_from_numpy(np.ascontiguousarray(part), copy=False)) for part in parts]
 
 
 def read(x: UOp, key: Any) -> UOp:
     """``x[key]``."""
-    node = _read_box(x, key if type(key) is tuple else (key,))
+    node = _read_box(x, cast("tuple[Any, ...]", key) if type(key) is tuple else (key,))
     if node is not None:
         return node
     parsed = parse_key(key, x.shape)
@@ -268,7 +269,7 @@ def gather(view: UOp, key: ParsedKey) -> UOp:
 
 
 def advanced_orders(key: ParsedKey) -> tuple[list[int], list[int]]:
-    """The order that brings the picked axes of the view to the front, and the one that puts the gathered axes where NumPy has them."""
+    """The order that brings the picked axes of the view to the front, and the one that puts them where NumPy does."""
     dims = [dim for dim in key.dims if dim != "drop"]
     picked = [axis for axis, dim in enumerate(dims) if dim.startswith("pick")]
     kept = [axis for axis in range(len(dims)) if axis not in picked]

@@ -1,4 +1,4 @@
-"""The methods that NumPy's `ndarray` has beyond the standard: each calls the function of the same name with the array as its first argument."""
+"""The methods that NumPy's `ndarray` has beyond the standard: each calls the function of its name with the array."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class Methods(Handle):
         return call("take", source, call("asarray", indices), axis=0 if axis is None else axis)
 
     def dot(self, other: Any) -> Self:
-        """NumPy's dot: the last axis with the last but one, or with the only one, of `other`; a product where one is 0-d."""
+        """NumPy's dot: the last axis with the last but one (or the only one) of `other`; a product where one is 0-d."""
         right = as_node(other)
         if not self._uop.ndim or not right.ndim:
             return call("multiply", self, other)

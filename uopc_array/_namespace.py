@@ -1,7 +1,7 @@
 """The package as its own arrays see it: methods look their function up here by name, when they are called.
 
-A method such as `x.sum()` is the function `uopc_array.sum`, which stands in a module that imports the class; by the time a method is
-called the package is complete, so the look-up needs no import.
+A method such as `x.sum()` is the function `uopc_array.sum`, which stands in a module that imports the class; by the
+time a method is called the package is complete, so the look-up needs no import.
 """
 
 from __future__ import annotations

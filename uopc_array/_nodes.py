@@ -1,4 +1,4 @@
-"""From whatever a caller passes as an array to a node: handles, NumPy arrays and scalars, nested sequences, DLPack exporters.
+"""From whatever a caller passes as an array to a node: handles, NumPy arrays, nested sequences, DLPack exporters.
 
 Invariant: a sequence with arrays inside is stacked in the graph, so derivatives and traces pass through it.
 """
@@ -6,13 +6,13 @@ Invariant: a sequence with arrays inside is stacked in the graph, so derivatives
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
 from uopc_array._handle import Handle
 from uopc_array._realize import buffer_from_numpy
-from uopc_core import DType, Ops, Scalar, UOp, as_dtype, composite, is_bool, is_complex, is_integer
+from uopc_core import DType, Scalar, UOp, as_dtype, composite, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, ShapeError
 
 __all__ = ["Operand", "as_node", "cast_node", "is_scalar", "node_from_numpy", "to_operand"]
@@ -51,10 +51,10 @@ def as_node(x: Any, dtype: DType | None = None, copy: bool | None = None) -> UOp
         _refuse_without_copy(copy, x)
         return UOp.const(x, default_dtype(x) if dtype is None else _dtype_for_scalar(x, dtype))
     if isinstance(x, list | tuple):
-        _refuse_without_copy(copy, x)
-        return _from_sequence(x, dtype)
+        _refuse_without_copy(copy, cast("object", x))
+        return _from_sequence(cast("Sequence[Any]", x), dtype)
     if isinstance(x, np.ndarray | np.generic):
-        return node_from_numpy(x, dtype, copy)
+        return node_from_numpy(cast("np.ndarray[Any, Any]", x), dtype, copy)
     return node_from_numpy(_foreign_to_numpy(x), dtype, copy)
 
 
@@ -118,7 +118,10 @@ def _foreign_to_numpy(x: Any) -> np.ndarray[Any, Any]:
 def _from_sequence(x: Sequence[Any], dtype: DType | None) -> UOp:
     if not _holds_array(x):
         return node_from_numpy(_numbers(x, dtype), dtype)
-    parts = [_from_sequence(item, None) if isinstance(item, list | tuple) else as_node(item) for item in x]
+    parts = [
+        _from_sequence(cast("Sequence[Any]", item), None) if isinstance(item, list | tuple) else as_node(item)
+        for item in x
+    ]
     shapes = {part.shape for part in parts}
     if len(shapes) > 1:
         raise ShapeError(f"asarray: expected items of one shape, got {', '.join(map(str, sorted(shapes)))}")
@@ -127,7 +130,10 @@ def _from_sequence(x: Sequence[Any], dtype: DType | None) -> UOp:
 
 
 def _holds_array(x: Sequence[Any]) -> bool:
-    return any(isinstance(item, Handle) or (isinstance(item, list | tuple) and _holds_array(item)) for item in x)
+    return any(
+        isinstance(item, Handle) or (isinstance(item, list | tuple) and _holds_array(cast("Sequence[Any]", item)))
+        for item in x
+    )
 
 
 def _numbers(x: Sequence[Any], dtype: DType | None) -> np.ndarray[Any, Any]:
@@ -141,8 +147,3 @@ def _numbers(x: Sequence[Any], dtype: DType | None) -> np.ndarray[Any, Any]:
     if array.dtype.kind not in "biufc":
         raise DTypeError(f"asarray: expected numbers or arrays in nested sequences, got {array.dtype}")
     return array
-
-
-def is_buffer(uop: UOp) -> bool:
-    """Whether `uop` is plain memory."""
-    return uop.op is Ops.BUFFER

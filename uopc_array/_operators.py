@@ -1,4 +1,4 @@
-"""The operators of arrays: Python's arithmetic, comparison and bitwise syntax, with short cuts for what needs no promotion.
+"""The operators of arrays: Python's arithmetic, comparison and bitwise syntax, with short cuts where dtypes agree.
 
 Each operator is a function of two operands to a node; the methods wrap its result in a handle.
 """
@@ -130,8 +130,8 @@ _REMAINDER = _arithmetic("remainder", Ops.FLOORMOD, _promoted("remainder", _bodi
 _AND = _arithmetic("bitwise_and", Ops.AND, _promoted("bitwise_and", _and, "biu"), "biu")
 _OR = _arithmetic("bitwise_or", Ops.OR, _promoted("bitwise_or", _or, "biu"), "biu")
 _XOR = _arithmetic("bitwise_xor", Ops.XOR, _promoted("bitwise_xor", _xor, "biu"), "biu")
-_LEFT_SHIFT = _arithmetic("bitwise_left_shift", Ops.SHL, _promoted("bitwise_left_shift", _bodies.left_shift, "biu"), "iu")
-_RIGHT_SHIFT = _arithmetic("bitwise_right_shift", Ops.SHR, _promoted("bitwise_right_shift", _bodies.right_shift, "biu"), "iu")
+_LEFT_SHIFT = _arithmetic("left_shift", Ops.SHL, _promoted("left_shift", _bodies.left_shift, "biu"), "iu")
+_RIGHT_SHIFT = _arithmetic("right_shift", Ops.SHR, _promoted("right_shift", _bodies.right_shift, "biu"), "iu")
 # fmt: on
 _LESS = _comparison("less", Ops.CMPLT, _bodies.less)
 _LESS_EQUAL = _comparison("less_equal", Ops.CMPLE, _bodies.less_equal)
@@ -148,7 +148,8 @@ def check_same_kind(name: str, given: DType, dtype: DType) -> None:
     """
     if given is not dtype and not np.can_cast(given, dtype, "same_kind"):
         raise DTypeError(
-            f"{name}: the result is {given.name} and cannot be stored in the array of {dtype.name} in place; write x = x {name} y, or convert"
+            f"{name}: the result is {given.name} and cannot be stored in the array of {dtype.name} in place; "
+            "write x = x + y instead of x += y, or convert the operand"
         )
 
 
@@ -344,10 +345,14 @@ class Operators(Handle):
         return _binary(_NOT_EQUAL, self, other)
 
     def __matmul__(self, other: Any) -> Self:
-        return call("matmul", self, other) if isinstance(other, _OPERANDS) else NotImplemented
+        if not isinstance(other, _OPERANDS):
+            return NotImplemented
+        return call("matmul", self, other)
 
     def __rmatmul__(self, other: Any) -> Self:
-        return call("matmul", other, self) if isinstance(other, _OPERANDS) else NotImplemented
+        if not isinstance(other, _OPERANDS):
+            return NotImplemented
+        return call("matmul", other, self)
 
     def __imatmul__(self, other: Any) -> Self:
         return _in_place("matmul", _matmul_nodes, self, other)

@@ -6,7 +6,7 @@ Source: https://numpy.org/neps/nep-0050-scalar-promotion.html
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _dtype_of(x: Any) -> DType:
     if isinstance(x, Handle):
         return x._uop.dtype
     if isinstance(x, UOp | np.ndarray | np.generic):
-        return as_dtype(x.dtype)
+        return as_dtype(cast("UOp", x).dtype)
     if isinstance(x, np.dtype | type | str):
         return as_dtype(x)
     return as_node(x).dtype
@@ -143,15 +143,16 @@ def broadcast(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     except ShapeError:
         given = " and ".join(map(str, dict.fromkeys(shapes)))
         raise ShapeError(
-            f"{name}: shapes {given} cannot be broadcast together; from the last axis backwards, extents must be equal or 1"
+            f"{name}: shapes {given} cannot be broadcast together; "
+            "from the last axis backwards, extents must be equal or 1"
         ) from None
 
 
 def promote_comparison(name: str, x: Any, y: Any) -> tuple[UOp, UOp]:
     """Two operands of a comparison in one shape and, as far as possible, one dtype.
 
-    uint64 stays beside a signed integer dtype, since their common dtype float64 would round; a Python int that the other operand's
-    dtype cannot hold is compared by value and is no error.
+    uint64 stays beside a signed integer dtype, since their common dtype float64 would round; a Python int that the
+    other operand's dtype cannot hold is compared by value and is no error.
     """
     x, y = to_operand(x), to_operand(y)
     dtype_x, dtype_y = _comparison_dtypes(x, y)

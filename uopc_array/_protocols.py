@@ -1,13 +1,14 @@
-"""What Python and other libraries ask of an array: conversion to numbers, iteration, copies, pickling, NumPy, DLPack and buffer exchange.
+"""What Python and other libraries ask of an array: conversion to numbers, iteration, copies, pickling, exchange.
 
-What leaves without a copy is read-only; `numpy.asarray` of an array gives a fresh writable copy, since its callers write into it.
+What leaves without a copy is read-only; `numpy.asarray` of an array gives a fresh writable copy, since its callers
+write into it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -170,7 +171,7 @@ class Protocols(Handle):
         return PROTOCOLS["function"](function, types, args, kwargs)
 
     def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self.to_numpy(copy=False))
+        return memoryview(cast("Any", self.to_numpy(copy=False)))  # the stubs of NumPy leave out __buffer__ before 3.12
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return _CPU

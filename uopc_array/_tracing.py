@@ -1,4 +1,4 @@
-"""What `jit` traces with: fresh inputs, substitution of nodes, and the error for code that needs a value where there is none."""
+"""What `jit` traces with: fresh numbers, substitution of nodes, and the error for code that needs a value."""
 
 from __future__ import annotations
 
@@ -39,10 +39,12 @@ def user_line() -> str:
 def trace_error(what: str, uop: UOp, remedy: str = "") -> TraceError:
     """The error for `what` asking for the value of `uop` while `jit` traces."""
     remedy = remedy or (
-        "choose by value with xp.where, mark the argument static (static_argnums), or move this line out of the jitted function"
+        "choose by value with xp.where, mark the argument static (static_argnums), "
+        "or move this line out of the jitted function"
     )
     return TraceError(
-        f"{what} needs a value, and inside jit an array of shape {uop.shape}, {uop.dtype.name}, has none yet; {remedy}. Line: {user_line()}"
+        f"{what} needs a value, and inside jit an array of shape {uop.shape}, {uop.dtype.name}, has none yet; "
+        f"{remedy}. Line: {user_line()}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Nested containers of arrays (pytrees) as arguments and results of the transforms, and the words for a place in one."""
+"""Nested containers of arrays (pytrees) as arguments and results of the transforms, and words for a place in one."""
 
 from __future__ import annotations
 

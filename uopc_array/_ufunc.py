@@ -1,6 +1,7 @@
-"""NEP 13: NumPy's ufuncs on arrays of ours, their methods (`reduce`, `accumulate`, `outer`, `at`) and keywords (`out`, `where`, `dtype`).
+"""NEP 13: NumPy's ufuncs on arrays of ours, with their methods (`reduce`, `at`, ...) and keywords (`out`, `where`).
 
-A ufunc becomes the function of the namespace that computes the same; one without such a function runs in NumPy on the values.
+A ufunc becomes the function of the namespace that computes the same; one without such a function runs in NumPy on the
+values.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _deliver(ufunc: np.ufunc, result: Any, outs: tuple[Any, ...]) -> Any:
     """`result`, stored in the given outputs where there are any."""
     if not outs:
         return result
-    results = result if isinstance(result, tuple) else (result,)
+    results = cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)
     stored = [x if out is None else store(ufunc.__name__, x, out) for x, out in zip(results, outs, strict=True)]
     return tuple(stored) if isinstance(result, tuple) else stored[0]
 
@@ -115,20 +116,22 @@ def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    axis = kwargs.get("axis", inputs[1] if len(inputs) > 1 else 0)
+    axis = kwargs["axis"] if "axis" in kwargs else (*inputs, 0)[1]
+    operand = inputs[0]
     name = _REDUCTIONS.get(ufunc.__name__)
     known = {"axis", "dtype", "keepdims"}
     if name is None or any(k not in known and v is not None for k, v in kwargs.items()) or len(inputs) > 2:
         return call_host(f"{ufunc.__name__}.reduce", ufunc.reduce, inputs, kwargs)
-    x = inputs[0] if kwargs.get("dtype") is None else call("asarray", inputs[0], dtype=kwargs["dtype"])
-    return find_function(name)(x, axis=axis, keepdims=kwargs.get("keepdims", False))
+    return find_function(name)(
+        call("asarray", operand, dtype=kwargs.get("dtype")), axis=axis, keepdims=kwargs.get("keepdims", False)
+    )
 
 
 def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     op = _SCANS.get(ufunc.__name__)
     if op is None:
         return call_host(f"{ufunc.__name__}.accumulate", ufunc.accumulate, inputs, kwargs)
-    axis = kwargs.get("axis", inputs[1] if len(inputs) > 1 else 0)
+    axis = kwargs["axis"] if "axis" in kwargs else (*inputs, 0)[1]
     node = as_node(inputs[0], None if kwargs.get("dtype") is None else as_dtype(kwargs["dtype"]))
     if node.dtype.kind == "b" and op in (Ops.ADD, Ops.MUL):
         node = node.cast(np.int64)

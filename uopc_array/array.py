@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from uopc_array._assignment import assign
 from uopc_array._indexing import read
@@ -101,6 +101,7 @@ def _names_one_element(key: Any, shape: tuple[int, ...]) -> bool:
     """Whether `key` is one int for each axis, all in bounds."""
     if type(key) is int:
         return len(shape) == 1 and -shape[0] <= key < shape[0]
-    if type(key) is tuple and len(key) == len(shape):
-        return all([type(i) is int and -n <= i < n for i, n in zip(key, shape, strict=True)])
-    return False
+    if type(key) is not tuple:
+        return False
+    items = cast("tuple[Any, ...]", key)
+    return len(items) == len(shape) and all([type(i) is int and -n <= i < n for i, n in zip(items, shape, strict=True)])

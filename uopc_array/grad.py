@@ -1,8 +1,9 @@
 """Derivatives of functions: reverse mode (`grad`, `value_and_grad`, `vjp`) and forward mode (`jvp`).
 
-A function is run once on variables: nodes that are their arguments in value but have an identity of their own, so that nested derivatives
-never confuse theirs. What comes back is a graph; the variables are taken out of it again before the caller sees it.
-Derivatives of complex functions follow JAX: the gradient of a real function of z is the conjugate of its steepest ascent, df/dx - i df/dy.
+A function is run once on variables: nodes that are their arguments in value but have an identity of their own, so that
+nested derivatives never confuse theirs. What comes back is a graph; the variables are taken out of it again before the
+caller sees it. Derivatives of complex functions follow JAX: the gradient of a real function of z is the conjugate of
+its steepest ascent, df/dx - i df/dy.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import functools
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class _Variables:
     treedefs: list[TreeDef]
 
     def close(self, nodes: Sequence[UOp]) -> list[UOp]:
-        """`nodes` with the variables replaced by what they stand for, so that they carry no history of this derivative."""
+        """`nodes` with the variables replaced by what they stand for: they carry no history of this derivative."""
         return substitute(nodes, dict(zip(self.nodes, self.sources, strict=True)), TRACKED)
 
     def unflatten(self, leaves: Sequence[Any]) -> list[Any]:
@@ -80,8 +81,8 @@ def _variable(name: str, leaf: Any, place: str, into: _Variables) -> Array:
         raise GradientError(f"{name}: {place} must be a floating array or number, got {type(leaf).__name__}") from None
     if not is_inexact(source.dtype):
         raise GradientError(
-            f"{name}: {place} must be floating to differentiate by it, got {source.dtype.name} of shape {source.shape}; "
-            "convert it with astype(xp.float64), or leave it out of argnums"
+            f"{name}: {place} must be floating to differentiate by it, got {source.dtype.name} of shape {source.shape}"
+            "; convert it with astype(xp.float64), or leave it out of argnums"
         )
     node = source.stage(("variable", fresh_number()))
     into.sources.append(source)
@@ -97,7 +98,7 @@ def _scalar_output(name: str, value: Any) -> UOp:
     """
     if isinstance(value, np.ndarray | np.generic):
         raise GradientError(
-            f"{name}: the function returned a NumPy {type(value).__name__}, which does not know what it was computed from; "
+            f"{name}: the function returned a NumPy array, which does not know what it was computed from; "
             "compute with uopc_array, or call NumPy's functions on its arrays without np.asarray"
         )
     if not isinstance(value, Array) and not is_scalar(value):
@@ -107,8 +108,8 @@ def _scalar_output(name: str, value: Any) -> UOp:
     node = as_node(value)
     if node.shape != ():
         raise GradientError(
-            f"{name}: the function must return a number, shape (), got shape {node.shape}; reduce it with xp.sum or xp.mean, "
-            "or take jacrev or vjp of it"
+            f"{name}: the function must return a number, shape (), got shape {node.shape}; "
+            "reduce it with xp.sum or xp.mean, or take jacrev or vjp of it"
         )
     if isinstance(value, Array) and not is_float(node.dtype):
         wanted = (
@@ -123,12 +124,14 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool 
 
     Args:
         f: returns one real floating number, shape (); with `has_aux` a pair of that and anything else.
-        argnums: the argument or arguments to differentiate by: floating arrays or numbers, or nested containers of them.
+        argnums: the argument or arguments to differentiate by: floating arrays or numbers, or nested containers of
+            them.
     Returns:
-        A function of the arguments of `f` that returns ``(value, gradient)``, or ``((value, aux), gradient)``. The gradient has the structure
-        of the argument; for several `argnums` it is a tuple.
+        A function of the arguments of `f` that returns ``(value, gradient)``, or ``((value, aux), gradient)``. The
+        gradient has the structure of the argument; for several `argnums` it is a tuple.
     Raises:
-        GradientError: (a TypeError, when called) an argument that is not floating, or a value that is not one real number.
+        GradientError: (a TypeError, when called) an argument that is not floating, or a value that is not one real
+            number.
     Example:
         >>> value_and_grad(lambda x: x * x)(3.0)
         (Array(9., dtype=float64), Array(6., dtype=float64))
@@ -183,11 +186,9 @@ def _zeros(nodes: Sequence[UOp]) -> list[UOp]:
 
 
 def _split_aux(name: str, out: Any) -> tuple[Any, Any]:
-    if not isinstance(out, tuple) or len(out) != 2:
-        raise GradientError(
-            f"{name}: with has_aux=True the function must return a pair (value, aux), got {type(out).__name__}"
-        )
-    return out
+    if not isinstance(out, tuple) or len(cast("tuple[Any, ...]", out)) != 2:
+        raise GradientError(f"{name}: with has_aux=True the function must return a pair (value, aux), got {out!r:.60}")
+    return cast("tuple[Any, Any]", out)
 
 
 def _make_mates(handles: Sequence[Array]) -> None:
@@ -201,7 +202,11 @@ def _make_mates(handles: Sequence[Array]) -> None:
 
 def stop_gradient(x: Any) -> Any:
     """`x`, a tree of arrays, as constants: nothing is differentiated through them."""
-    return map_tree(lambda leaf: Array._from_uop(leaf._uop.stage("detach")) if isinstance(leaf, Array) else leaf, x)
+
+    def detach(leaf: Any) -> Any:
+        return Array._from_uop(leaf._uop.stage("detach")) if isinstance(leaf, Array) else leaf
+
+    return map_tree(detach, x)
 
 
 # ------------------------------------------------------------------------------------- products with the derivative
@@ -240,7 +245,7 @@ def _like(name: str, tree: Any, treedef: TreeDef, nodes: Sequence[UOp]) -> list[
 
 
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
-    """The value of `f` and the function that multiplies a cotangent with its derivative (vector-Jacobian product, pullback).
+    """The value of `f` and its pullback, the function that multiplies a cotangent with the derivative.
 
     Args:
         f: any number of floating arrays, or trees of them, in and out.

@@ -1,7 +1,9 @@
-"""`jit`: run a function once on inputs without values, keep the plan of the graph that it builds, and run the plan from then on.
+"""`jit`: run a function once on inputs without values, keep the plan of the graph that it builds, and run the plan from
+then on.
 
-A trace is kept per structure: containers, shapes, dtypes, the types of Python numbers (which are inputs themselves), and the values of everything
-else. Where an argument is under differentiation or under another trace, the kept graph is put into the graph of the argument instead.
+A trace is kept per structure: containers, shapes, dtypes, the types of Python numbers (which are inputs themselves),
+and the values of everything else. Where an argument is under differentiation or under another trace, the kept graph is
+put into the graph of the argument instead.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from uopc_array._realize import buffer_of_node
 from uopc_array._tracing import fresh_number, substitute
 from uopc_array._trees import TreeDef, flatten, unflatten
 from uopc_array.array import Array
-from uopc_core import TRACED, TRACKED, Buffer, DType, Executable, Ops, UOp, toposort
+from uopc_core import TRACED, TRACKED, Executable, Ops, UOp, toposort
 from uopc_core.errors import TraceError
 
 __all__ = ["JittedFunction", "jit"]
@@ -50,7 +52,8 @@ class _Trace:
         computed: numbers of the outputs that the plan computes.
         passed: outputs that are inputs as they came, with the number of the input.
         single: the one array that it returned, where that is all there is.
-        foreign: whether `outputs` depend on a variable or an input of somebody else, so that they cannot be planned on their own.
+        foreign: whether `outputs` depend on a variable or an input of somebody else, so that they cannot be planned on
+            their own.
     """
 
     params: list[UOp]
@@ -154,21 +157,21 @@ def _signature(leaf: Any) -> Hashable:
     """
     if isinstance(leaf, Array):
         return leaf._uop.shape, leaf._uop.dtype, leaf._weak
-    if isinstance(leaf, np.ndarray):
-        return cast("tuple[int, ...]", leaf.shape), cast("DType", leaf.dtype), False
-    if isinstance(leaf, np.generic):
-        return "scalar", cast("DType", leaf.dtype)
+    if isinstance(leaf, np.ndarray | np.generic):
+        like = cast("Array", leaf)
+        return like.shape, like.dtype, isinstance(leaf, np.generic)
+    kind = cast("type[object]", type(leaf))
     if _is_input(leaf):
-        return type(leaf)
+        return kind
     value = leaf.value if isinstance(leaf, _Static) else leaf
     try:
         hash(value)
     except TypeError:
         raise TraceError(
-            f"jit: a static argument must be hashable, got {type(value).__name__}; pass arrays and numbers as inputs, "
+            f"jit: a static argument must be hashable, got {value!r:.60}; pass arrays and numbers as inputs, "
             "in tuples, lists and dicts if you like"
         ) from None
-    return type(value), value
+    return kind, cast("type[object]", type(value)), value
 
 
 # ------------------------------------------------------------------------------------------------------------ tracing
@@ -250,11 +253,7 @@ def _argument(x: Any) -> Any:
         return uop.arg if uop.op is _BUFFER else x._memory("jit")
     if type(x) in _NUMBERS:
         return x
-    return x.item() if isinstance(x, np.generic) else _memory_of_numpy(x)
-
-
-def _memory_of_numpy(x: Any) -> Buffer:
-    return buffer_of_node(as_node(x))
+    return cast("Any", x).item() if isinstance(x, np.generic) else buffer_of_node(as_node(x))
 
 
 def _inline(trace: _Trace, inputs: Sequence[Any]) -> Any:
@@ -296,16 +295,18 @@ def jit(
 ) -> Any:
     """The function `f`, traced once for each structure of its arguments and compiled.
 
-    Arrays and Python numbers are inputs; strings, bools, None and other hashable values are part of the structure, and so is what
-    `static_argnums` and `static_argnames` name. Arrays that `f` takes from around it are read when it is traced. Prints and other
-    effects in Python happen then, too. It works inside and outside of `grad` and of another `jit`.
+    Arrays and Python numbers are inputs; strings, bools, None and other hashable values are part of the structure, and
+    so is what `static_argnums` and `static_argnames` name. Arrays that `f` takes from around it are read when it is
+    traced. Prints and other effects in Python happen then, too. It works inside and outside of `grad` and of another
+    `jit`.
 
     Args:
         f: takes and returns arrays, numbers, and nested containers of them.
         static_argnums: arguments by position whose values are fixed in a trace, such as an axis or a number of steps.
         static_argnames: the same by name.
     Raises:
-        TraceError: (a TypeError, when called) `f` asks for a value, as in ``if x > 0`` or ``float(x)``; the message names the line.
+        TraceError: (a TypeError, when called) `f` asks for a value, as in ``if x > 0`` or ``float(x)``; the message
+            names the line.
     Example:
         >>> jit(lambda x, y: x * y + 1)(3.0, 2.0)
         Array(7., dtype=float64)
