@@ -80,10 +80,10 @@ class LoopWriter(Writer):
         self.lanes: RowReduce | None = None
         self.tile: tuple[Var, str] | None = None
         self.uses_status = False
+        self.pointers = _pointer_names(function)
 
     def pointer(self, buffer: int) -> str:
-        n_out = sum(1 for b in self.function.buffers if b.written)
-        return f"out{buffer}" if buffer < n_out else f"in{buffer - n_out}"
+        return self.pointers[buffer]
 
     # --- blocks ---
 
@@ -424,6 +424,16 @@ class LoopWriter(Writer):
         combined = combine(self.need_typed, acc.op, acc.dtype, acc.name, value)
         self.line(f"{acc.name} = {acc.name}_first ? {value} : ({combined});")
         self.line(f"{acc.name}_first = 0;")
+
+
+def _pointer_names(function: Function) -> list[str]:
+    counts = {"row": 0, "out": 0, "in": 0}
+    names: list[str] = []
+    for buffer in function.buffers:
+        kind = "row" if buffer.scratch else "out" if buffer.written else "in"
+        names.append(f"{kind}{counts[kind]}")
+        counts[kind] += not buffer.scratch or buffer.size > 0
+    return names
 
 
 def _has_loop(block: Block) -> bool:

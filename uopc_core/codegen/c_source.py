@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from uopc_core.codegen.c_loops import LoopWriter
 from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_unsigned
-from uopc_core.loop.loop_ir import Function
-from uopc_core.loop.lower import lower_call
+from uopc_core.loop.fuse import lower_group
+from uopc_core.loop.loop_ir import Buffer, Function
 from uopc_core.schedule.kernel import KernelCall
 
 __all__ = ["ENTRY", "Source", "render", "render_function"]
@@ -56,8 +56,7 @@ def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec:
         needed: slots that somebody reads after this function; other outputs are not stored.
         has_libmvec: the compiler vectorises the functions of libm.
     """
-    (call,) = group
-    return render_function(lower_call(call, needed), has_libmvec)
+    return render_function(lower_group(group, needed), has_libmvec)
 
 
 def render_function(function: Function, has_libmvec: bool) -> Source:
@@ -78,7 +77,7 @@ def render_function(function: Function, has_libmvec: bool) -> Source:
         extent=function.extent,
         grain=function.grain,
         work=function.work,
-        scratch_bytes=0,
+        scratch_bytes=sum(_scratch_bytes(b) for b in buffers),
         inplace=tuple([buffers[i].slot for i in function.inplace]),
     )
 
@@ -109,12 +108,20 @@ def _assemble(function: Function, writer: LoopWriter) -> str:
 def _parameters(function: Function, writer: LoopWriter) -> tuple[list[str], list[str]]:
     params: list[str] = []
     arguments: list[str] = []
+    place = offset = 0
     for i, buffer in enumerate(function.buffers):
         c = C_TYPES[buffer.dtype]
+        if buffer.scratch:
+            if buffer.size:
+                params.append(f"{c} *restrict {writer.pointer(i)}")
+                arguments.append(f"({c} *)(scratch + {offset})")
+            offset += _scratch_bytes(buffer)
+            continue
         # what may be the same memory is not restricted
         restrict = "" if function.inplace and (buffer.written or i in function.inplace) else "restrict "
         params.append(f"{'' if buffer.written else 'const '}{c} *{restrict}{writer.pointer(i)}")
-        arguments.append(f"bufs[{i}]")
+        arguments.append(f"bufs[{place}]")
+        place += 1
     if writer.dims:
         params.append("const int64_t *restrict n")
         arguments.append("dims")
@@ -127,6 +134,11 @@ def _parameters(function: Function, writer: LoopWriter) -> tuple[list[str], list
         params.append("int64_t *status")
         arguments.append("status")
     return params, arguments
+
+
+def _scratch_bytes(buffer: Buffer) -> int:
+    """Rows in scratch start at multiples of 64."""
+    return -(-buffer.size * buffer.dtype.itemsize // 64) * 64 if buffer.scratch else 0
 
 
 def _unpack(dtype: DType, scalar: str) -> str:

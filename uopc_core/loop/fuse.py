@@ -1,15 +1,54 @@
-"""Which kernels run as one function."""
+"""Which kernels run as one function, and that function."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
+from uopc_core.loop.loop_ir import Function
+from uopc_core.loop.lower import lower_call
+from uopc_core.loop.rows import lower_rows
 from uopc_core.schedule.kernel import KernelCall
 
-__all__ = ["fuse_rows"]
+__all__ = ["fuse_rows", "lower_group"]
+
+_MAX_GROUP = 8
+Group = tuple[KernelCall, ...]
 
 
-def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[tuple[KernelCall, ...]]:
-    """Consecutive kernels that share their outer loops, in groups; a group of one is the plain case."""
-    return [(call,) for call in calls]
+def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[Group]:
+    """Consecutive kernels that share their rows, in groups; a group of one is the plain case.
+
+    Args:
+        needed: slots that somebody reads besides these calls.
+    """
+    groups: list[Group] = []
+    start = 0
+    while start < len(calls):
+        stop = start + 1
+        for end in range(start + 2, min(len(calls), start + _MAX_GROUP) + 1):
+            if not _depends(calls[end - 1], calls[start : end - 1]):
+                break
+            candidate = tuple(calls[start:end])
+            others = [*calls[:start], *calls[end:]]
+            if lower_rows(candidate, needed | {slot for call in others for slot in call.inputs}) is not None:
+                stop = end
+            else:
+                break
+        groups.append(tuple(calls[start:stop]))
+        start = stop
+    return groups
+
+
+def lower_group(group: Group, needed: AbstractSet[int]) -> Function:
+    """The function of a group that `fuse_rows` made."""
+    if len(group) == 1:
+        return lower_call(group[0], needed)
+    function = lower_rows(group, needed)
+    assert function is not None, "kernels that do not share their rows"
+    return function
+
+
+def _depends(call: KernelCall, before: Sequence[KernelCall]) -> bool:
+    written = {slot for other in before for slot in other.outputs}
+    return any(slot in written for slot in call.inputs)

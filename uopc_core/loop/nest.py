@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
@@ -38,7 +38,7 @@ from uopc_core.loop.space import (
     space_of,
 )
 
-__all__ = ["TILE", "Nest", "build_nest"]
+__all__ = ["TILE", "Nest", "build_nest", "mark_parallel", "place_map", "place_rows", "tile_of", "wrap_loops"]
 
 TILE = 256  # columns that a reduction over leading axes works on at a time
 _MAX_SEGMENTS = 16
@@ -196,7 +196,7 @@ def _reduce_nest(lowered: Lowered, kept: Axes, reduced: Axes) -> Nest:
     kept_loops, (pre, post) = collapse(kept.loops, 0, [pre, post])
     red_order = order_loops(reduced.loops, pre, by_stride=True)
     red_loops, (pre,) = collapse(red_order, 0, [pre])
-    tile = _tile_of(kept_loops, red_loops, pre)
+    tile = tile_of(kept_loops, red_loops, pre)
     if tile is not None:
         kept_loops.remove(tile)
         body = tile_reduce(kept_loops, red_loops, tile, Lowered(pre, post, lowered.accs))
@@ -208,7 +208,7 @@ def _reduce_nest(lowered: Lowered, kept: Axes, reduced: Axes) -> Nest:
     return Nest(mark_parallel(body), kept_loops[0].extent, "R")
 
 
-def _tile_of(kept: Sequence[Var], reduced: Sequence[Var], statements: Sequence[Statement]) -> Var | None:
+def tile_of(kept: Sequence[Var], reduced: Sequence[Var], statements: Sequence[Statement]) -> Var | None:
     """The kept axis to work along, where that goes through memory in order and working along the reduced ones does not."""
     if not kept or not reduced:
         return None
@@ -217,14 +217,25 @@ def _tile_of(kept: Sequence[Var], reduced: Sequence[Var], statements: Sequence[S
     return best if costs[best] < strided_accesses(statements, reduced[-1]) else None
 
 
-def row_reduce(kept: Sequence[Var], reduced: Sequence[Var], lowered: Lowered, level: int = 0) -> Block:
-    """Loops over `kept` from number `level` on; inside of them those over `reduced`, the last along memory."""
+def row_reduce(kept: Sequence[Var], reduced: Sequence[Var], lowered: Lowered) -> Block:
+    """Loops over `kept`; inside of them those over `reduced`, the last along memory."""
+    return wrap_loops(kept, place_rows(kept, reduced, lowered, {}), simd=not lowered.accs)
+
+
+def place_rows(
+    kept: Sequence[Var], reduced: Sequence[Var], lowered: Lowered, known: dict[str, int], rows: Container[int] = ()
+) -> Placed:
+    """What `row_reduce` puts into the loops over `kept`.
+
+    Args:
+        known: depths of results that exist already; the accumulators are added.
+        rows: buffers that are written inside of all those loops, so that reading them may not move out.
+    """
     n = len(kept)
     order = [*kept, *reduced]
-    known: dict[str, int] = {}
-    pre = depths_of(lowered.statements, order, known)
+    pre = depths_of(lowered.statements, order, known, rows, n)
     known.update({acc.name: n for acc in lowered.accs})
-    post = depths_of(lowered.post, kept, known)
+    post = depths_of(lowered.post, kept, known, rows, n)
     inner = [(d, s) for d, s in pre if d > n or isinstance(s, Accumulate)]
     placed: Placed = [(d, s) for d, s in pre if d <= n and not isinstance(s, Accumulate)]
     placed += [(d, s) for d, s in post if d < n]
@@ -233,7 +244,24 @@ def row_reduce(kept: Sequence[Var], reduced: Sequence[Var], lowered: Lowered, le
         repeats = prod(var.extent for var in reduced[:-1])
         placed.append((n, RowReduce(lowered.accs, body, reduced[-1].extent if reduced else 1, repeats)))
     placed += [(d, s) for d, s in post if d == n]
-    return wrap_loops(kept, placed, level, simd=not lowered.accs)
+    return placed
+
+
+def place_map(
+    kept: Sequence[Var],
+    inner: Sequence[Var],
+    statements: Sequence[Statement],
+    known: dict[str, int],
+    rows: Container[int],
+) -> Placed:
+    """What an elementwise kernel puts into the loops over `kept`: its own loops over `inner`."""
+    n = len(kept)
+    placed = depths_of(statements, [*kept, *inner], known, rows, n)
+    if not inner:
+        return list(placed)
+    here: Placed = [(d, s) for d, s in placed if d <= n]
+    loops = wrap_loops([*kept, *inner], [(d, s) for d, s in placed if d > n], n)
+    return [*here, *[(n, item) for item in loops]]
 
 
 def tile_reduce(kept: Sequence[Var], reduced: Sequence[Var], tile: Var, lowered: Lowered) -> Block:

@@ -5,12 +5,16 @@ Every function takes statements at given coordinates and says how to change the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from uopc_core.loop.index import Div, Index, Mod, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import (
     Accumulate,
+    Compute,
     Load,
+    Operand,
+    Random,
     Statement,
     Store,
     Update,
@@ -27,6 +31,7 @@ __all__ = [
     "find_thresholds",
     "live_statements",
     "order_loops",
+    "replace_operands",
     "strided_accesses",
 ]
 
@@ -49,6 +54,19 @@ def used_names(s: Statement) -> list[str]:
     for index in indices_of(s):
         names.extend(atom.name for atom in atoms_of(index) if isinstance(atom, Value))
     return names
+
+
+def replace_operands(s: Statement, values: Mapping[str, Operand]) -> Statement:
+    """The statement with other operands in the place of those named."""
+    if not any(operand in values for operand in operands_of(s) if isinstance(operand, str)):
+        return s
+    new = tuple([values.get(operand, operand) if isinstance(operand, str) else operand for operand in operands_of(s)])
+    if isinstance(s, Compute):
+        return replace(s, args=new)
+    if isinstance(s, Random):
+        return replace(s, key=new[0])
+    assert isinstance(s, Wrap | Store | Update | Accumulate), s
+    return replace(s, value=new[0])
 
 
 def find_split(statements: Iterable[Statement], candidates: Sequence[Var]) -> tuple[Var, int] | None:
@@ -154,12 +172,17 @@ def order_loops(candidates: Sequence[Var], statements: Sequence[Statement], by_s
 
 
 def depths_of(
-    statements: Sequence[Statement], order: Sequence[Var], known: dict[str, int]
+    statements: Sequence[Statement],
+    order: Sequence[Var],
+    known: dict[str, int],
+    rows: Container[int] = (),
+    row_depth: int = 0,
 ) -> list[tuple[int, Statement]]:
     """Each statement with the number of loops of `order` that must stand around it.
 
     Args:
         known: depth of results that exist already; those of `statements` are added.
+        rows: buffers whose loads stand inside of `row_depth` loops at least.
     """
     level = {var: i + 1 for i, var in enumerate(order)}
     placed: list[tuple[int, Statement]] = []
@@ -169,6 +192,8 @@ def depths_of(
             for atom in atoms_of(index):
                 if isinstance(atom, Var):
                     depth = max(depth, level.get(atom, 0))
+        if isinstance(s, Load) and s.buffer in rows:
+            depth = max(depth, row_depth)
         if isinstance(s, Store | Update | Accumulate):
             depth = len(order)
         else:
