@@ -85,6 +85,7 @@ def render_function(function: Function, has_libmvec: bool) -> Source:
 def _assemble(function: Function, writer: LoopWriter) -> str:
     for dtype in (*[b.dtype for b in function.buffers], *[d for _, d in function.scalars]):
         writer.need_typed(f"type {dtype.name}", f"/* {C_TYPES[dtype]} */")
+    writer.need_typed("type body", "\n".join(writer.lines))  # values on the way may have types that no buffer has
     params, arguments = _parameters(function, writer)
     prelude = [text for name, text in writer.prelude.items() if not name.startswith("type ")]
     lines = [
