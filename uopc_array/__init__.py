@@ -19,8 +19,8 @@ from numpy import (
 )
 
 from uopc_array import (
-    _array_function,
-    _ufunc,
+    _array_function,  # pyright: ignore[reportUnusedImport]  # enters itself in the table of protocols
+    _ufunc,  # pyright: ignore[reportUnusedImport]  # likewise
     constants,
     creation_functions,
     data_type_functions,

@@ -184,14 +184,17 @@ class Protocols(Handle):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A DLPack capsule of the values; of the memory itself where the consumer can be told that it is read-only."""
+        """A DLPack capsule of the values; of the memory itself where the consumer can be told that it is read-only.
+
+        A consumer of the protocol before 1.0 that insists on ``copy=False`` gets the memory too and must not write.
+        """
         if stream is not None:
             raise ValueError(f"__dlpack__: expected stream=None for memory of the CPU, got {stream!r}")
         if dl_device is not None and tuple(dl_device) != _CPU:
             raise BufferError(f"__dlpack__: expected dl_device None or {_CPU}, got {dl_device}")
         knows_read_only = max_version is not None and tuple(max_version) >= (1, 0)
         if copy is False and not knows_read_only:
-            raise BufferError("__dlpack__: copy=False needs max_version=(1, 0) or later, since the memory is read-only")
+            return self._memory("__dlpack__").array.__dlpack__()
         values = self.to_numpy(copy=copy is True or not knows_read_only)
         return values.__dlpack__(max_version=max_version, dl_device=dl_device, copy=None)
 
