@@ -9,7 +9,7 @@ from uopc_core.codegen.c_source import Source
 from uopc_core.ir.op import Ops
 from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp
-from uopc_core.runtime.compiled import render_plan
+from uopc_core.runtime.rendered import render_plan
 from uopc_core.schedule.kernel import KernelCall
 from uopc_core.schedule.plan import HostCall, make_plan
 

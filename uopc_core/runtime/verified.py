@@ -1,11 +1,12 @@
-"""Run a plan kernel by kernel, unfused, and compare every kernel with the interpreter and the whole with what fused code gave.
+"""Run a plan kernel by kernel, unfused, and compare every kernel with the interpreter and the whole with what fused
+code gave.
 
 In force with `UOPC_VERIFY=1`: a plan is checked the first times it is run as compiled code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,12 @@ CHECKED_RUNS = 2
 Array = np.ndarray[Any, Any]
 
 
-def program_step(source: Source, function: Any) -> ProgramStep:
-    """One call of a rendered kernel, in the slots of its plan."""
+def program_step(source: Source, function: Any, place: Mapping[int, int] | None = None) -> ProgramStep:
+    """One call of a rendered kernel, in the slots of its plan, or where `place` says that they are."""
+    slots = (*source.outputs, *source.inputs)
     return ProgramStep(
         function=function,
-        slots=(*source.outputs, *source.inputs),
+        slots=slots if place is None else tuple([place[slot] for slot in slots]),
         scalar_slots=source.scalars,
         dims=source.dims,
         extent=source.extent,
@@ -86,7 +88,9 @@ def verify_run(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], re
             ]
             check_kernel(step.kernel, values, [memory[slot].array for slot in step.outputs], source.text)
     for (slot, shape), result in zip(plan.outputs, results, strict=True):
-        check_same(result.array, memory[slot].array.reshape(shape), "fused code against the same kernels run one by one")
+        check_same(
+            result.array, memory[slot].array.reshape(shape), "fused code against the same kernels run one by one"
+        )
 
 
 def _written(step: KernelCall | HostCall) -> list[int]:

@@ -82,7 +82,7 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
         node, sources_done = stack.pop()
         if node in numbers:
             continue
-        if node.realized is not None or node.op is _BUFFER:
+        if node.op is _BUFFER or (node.realized is not None and _broadcast_leaf(node).op is not _CONST):
             leaves[node] = len(leaves)
             numbers[node] = len(numbers)
             entries.append((_BUFFER, node.shape, node.dtype))
@@ -137,13 +137,17 @@ def _entry(node: UOp, numbers: dict[UOp, int], scalars: list[Scalar | UOp], scal
 
 def _changing_constant(node: UOp) -> UOp | None:
     """The CONST or scalar PARAM that `node` broadcasts, when its value is to be a run-time scalar."""
-    if node.op is Ops.EXPAND:
-        node = node.src[0]
-    if node.op is Ops.RESHAPE:
-        node = node.src[0]
+    node = _broadcast_leaf(node)
     if node.op is _CONST:
         return None if _is_literal(node.arg) else node
     return node if node.op is _PARAM and node.arg[2] == "scalar" else None
+
+
+def _broadcast_leaf(node: UOp) -> UOp:
+    """What `node` broadcasts; a constant is read as a constant, also when somebody asked for its value before."""
+    if node.op is Ops.EXPAND:
+        node = node.src[0]
+    return node.src[0] if node.op is Ops.RESHAPE else node
 
 
 def _is_literal(value: Scalar) -> bool:

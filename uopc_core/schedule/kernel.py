@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
@@ -24,7 +25,7 @@ class Kernel:
     outputs: tuple[UOp, ...]
     n_params: int
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[str, ...]:
         """ "buffer" or "scalar", per PARAM."""
         kinds = {node.arg[0]: node.arg[2] for node in toposort(self.outputs) if node.op is Ops.PARAM}

@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -85,7 +86,7 @@ class Plan:
         """The kernels in execution order, one entry per call."""
         return tuple([step.kernel for step in self.steps if isinstance(step, KernelCall)])
 
-    @property
+    @cached_property
     def needed(self) -> frozenset[int]:
         """Slots that must exist as memory, whatever kernels are fused: outputs, and what host calls touch."""
         host = [step for step in self.steps if isinstance(step, HostCall)]

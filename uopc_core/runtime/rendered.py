@@ -1,0 +1,58 @@
+"""A plan's kernels as C: fused where they share their outer loops, in order, between the plan's host calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from uopc_core.codegen.c_source import Source, render
+from uopc_core.loop.fuse import fuse_rows
+from uopc_core.runtime.toolchain import find_toolchain
+from uopc_core.schedule.kernel import KernelCall
+from uopc_core.schedule.plan import HostCall, Plan
+
+__all__ = ["render_plan", "slots_of"]
+
+
+def render_plan(plan: Plan) -> list[Source | HostCall]:
+    """The C of every kernel of `plan` and its host calls, in order; the same list each time."""
+    rendered = plan.prepared.get("rendered")
+    if rendered is None:
+        rendered = plan.prepared["rendered"] = _render(plan)
+    return rendered
+
+
+def _render(plan: Plan) -> list[Source | HostCall]:
+    toolchain = find_toolchain()
+    has_libmvec = toolchain is not None and toolchain.has_libmvec
+    readers = Counter(slot for step in plan.steps if isinstance(step, KernelCall) for slot in _read_by(step))
+    steps: list[Source | HostCall] = []
+    run: list[KernelCall] = []
+    for step in (*plan.steps, None):
+        if isinstance(step, KernelCall):
+            run.append(step)
+            continue
+        for group in fuse_rows(run, _needed_outside(plan, readers, run)):
+            steps.append(render(group, _needed_outside(plan, readers, group), has_libmvec))
+        run = []
+        if step is not None:
+            steps.append(step)
+    return steps
+
+
+def _read_by(call: KernelCall) -> set[int]:
+    return {slot for slot, kind in zip(call.inputs, call.kernel.kinds, strict=True) if kind == "buffer"}
+
+
+def _needed_outside(plan: Plan, readers: Counter[int], group: Sequence[KernelCall]) -> frozenset[int]:
+    """What `group` writes and somebody else reads, be it another kernel, a host call or the caller."""
+    own = Counter(slot for call in group for slot in _read_by(call))
+    written = {slot for call in group for slot in call.outputs}
+    return frozenset(slot for slot in written if slot in plan.needed or readers[slot] > own[slot])
+
+
+def slots_of(step: Source | HostCall) -> tuple[list[int], list[int]]:
+    """The slots that a step reads and those that it writes."""
+    if isinstance(step, Source):
+        return list(step.inputs), list(step.outputs)
+    return [operand.slot for operand in step.inputs], [slot for _, slot in step.outputs]
