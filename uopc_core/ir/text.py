@@ -58,7 +58,7 @@ def to_uir(roots: UOp | Sequence[UOp], buffers: Mapping[str, Any] | None = None)
         roots: one node, which is then the last line, or several, which the last line returns.
         buffers: memory by the names that it is to have; other buffers are named b0, b1, ... in this process.
     Example:
-        >>> print(to_uir(UOp.const(2.0, dtypes.float32, (3,)) * 3.0))
+        >>> print(to_uir(UOp.const(2.0, np.dtype("float32"), (3,)) * 3.0))
         %0: f32[1] = reshape(2.0)
         %1: f32[3] = expand(%0)
         %2: f32[1] = reshape(3.0)
