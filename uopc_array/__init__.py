@@ -18,9 +18,10 @@ from numpy import (
     uint64,
 )
 
+# these two enter themselves in the table of protocols
+from uopc_array import _array_function as _array_function
+from uopc_array import _ufunc as _ufunc
 from uopc_array import (
-    _array_function,  # pyright: ignore[reportUnusedImport]  # enters itself in the table of protocols
-    _ufunc,  # pyright: ignore[reportUnusedImport]  # likewise
     constants,
     creation_functions,
     data_type_functions,

@@ -47,8 +47,8 @@ __all__ = [
     "sign",
     "signbit",
     "square",
-    "sum_of_products",
     "subtract",
+    "sum_of_products",
     "tanh",
     "trunc",
 ]
@@ -138,7 +138,7 @@ def expm1(x: UOp) -> UOp:
 
 
 def tanh(x: UOp) -> UOp:
-    """Hyperbolic tangent; complex: +-1 where the real part is infinite, and a zero of the sign of the imaginary part."""
+    """Hyperbolic tangent; complex: +-1 where the real part is infinite, with a zero of the sign of the imaginary."""
     if not is_complex(x.dtype):
         return x.unary(Ops.TANH)
     a, b = real(x), imag(x)
