@@ -33,7 +33,7 @@ def slope(f: Callable[[Tensor], Tensor], *values: float) -> list[float]:
 
 def c_prototypes(text: str) -> list[str]:
     """Parameter lists of the plain functions in the C text of an explanation."""
-    return re.findall(r"\(([^()]*\brestrict\b[^()]*)\)", text)
+    return re.findall(r"^static inline int64_t \w+\((.*)\) {$", text, re.MULTILINE)
 
 
 # --------------------------------------------------------------------------------------- L = sum(x*y + x), from one end
@@ -148,7 +148,7 @@ def test_gradient_of_cross_entropy() -> None:
     logits.cross_entropy(Tensor([0, 1])).backward([logits])
     assert logits.grad is not None
     wanted = [[-0.17049944, 0.12121649, 0.04928295], [0.05430186, -0.09876046, 0.0444586]]
-    np.testing.assert_allclose(logits.grad.numpy(), wanted, rtol=0, atol=2e-8)
+    np.testing.assert_allclose(logits.grad.numpy(), wanted, rtol=1e-6)
     half = (logits.softmax(1) - Tensor([0, 1]).one_hot(3)) / 2
     np.testing.assert_allclose(logits.grad.numpy(), half.numpy(), rtol=0, atol=3e-8)
 

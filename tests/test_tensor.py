@@ -14,6 +14,7 @@ from uopc_core.dtype import dtypes
 from uopc_core.errors import AxisError, DTypeError, GradientError, ShapeError
 from uopc_core.ir import Ops
 from uopc_core.runtime.execute import MAX_DEPTH
+from uopc_core.schedule.plan import make_plan
 from uopc_core.tensor import Tensor
 
 # ------------------------------------------------------------------------------------------- functions and their slopes
@@ -368,6 +369,16 @@ def test_a_handle_counts_itself_on_its_node() -> None:
     assert node.held == 1
     z.realize()
     assert node.held == 0
+
+
+def test_a_constant_that_was_looked_at_stays_a_constant() -> None:
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    w.sum().backward([w])
+    assert w.grad is not None
+    ones = w.grad.uop
+    assert w.grad.numpy().tolist() == [1.0, 1.0]
+    _, bindings = make_plan([ones * w.uop])
+    assert bindings.buffers == (w.uop.arg,)
 
 
 def test_a_long_loop_holds_a_bounded_graph() -> None:
