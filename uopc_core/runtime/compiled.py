@@ -25,7 +25,10 @@ from uopc_core.schedule.memory import Lifetime, place
 from uopc_core.schedule.plan import HostCall, Plan
 from uopc_core.settings import current
 
-__all__ = ["CompiledPlan"]
+__all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use"]
+
+_MAX_KNOWN = 65_536
+_in_use: dict[int, None] = {}  # hashes of the sources of every CompiledPlan so far
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,20 @@ def _root(owner: Mapping[int, int], slot: int) -> int:
     return slot
 
 
+def _sources(plan: Plan) -> list[Source]:
+    return [step for step in render_plan(plan) if isinstance(step, Source)]
+
+
+def compile_kernels(plan: Plan) -> list[Any]:
+    """Compile the kernels of `plan` and load them, without making anything of them yet."""
+    return compile_many([(source.text, source.entry) for source in _sources(plan)])
+
+
+def kernels_in_use(plan: Plan) -> bool:
+    """Whether every kernel of `plan` belongs to a CompiledPlan of this process already."""
+    return bool(_in_use) and all(hash(source.text) in _in_use for source in _sources(plan))
+
+
 class CompiledPlan:
     """A plan with its kernels compiled. Safe to run from several threads at once."""
 
@@ -116,9 +133,11 @@ class CompiledPlan:
             CompileError: the compiler refused a kernel.
         """
         self.plan = plan
-        steps = render_plan(plan)
-        sources = [step for step in steps if isinstance(step, Source)]
-        functions = compile_many([(source.text, source.entry) for source in sources])
+        steps, sources = render_plan(plan), _sources(plan)
+        functions = compile_kernels(plan)
+        if len(_in_use) > _MAX_KNOWN:
+            _in_use.clear()
+        _in_use.update(dict.fromkeys([hash(source.text) for source in sources]))
         self._memory = _Memory(plan, steps)
         self._segments = self._join(steps, dict(zip(map(id, sources), functions, strict=True)))
         shapes = {slot: shape for slot, shape in reversed(plan.outputs)}

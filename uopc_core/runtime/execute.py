@@ -6,9 +6,12 @@ holds.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from math import prod
 from typing import Any
 
@@ -17,18 +20,19 @@ from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.runtime.buffer import Buffer
-from uopc_core.runtime.compiled import CompiledPlan
+from uopc_core.runtime.compiled import CompiledPlan, compile_kernels, kernels_in_use
 from uopc_core.runtime.interpreted import run_interpreted
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.canonical import Canonical, canonicalise
 from uopc_core.schedule.plan import Plan, plan_for
 from uopc_core.settings import current
 
-__all__ = ["MAX_DEPTH", "Executable", "compiled_plan", "realize_all"]
+__all__ = ["MAX_DEPTH", "Executable", "realize_all", "run_plan"]
 
 MAX_DEPTH = 1000  # a handle whose graph is deeper realizes itself
 DIRECT_WORK = 65536  # elements up to which a cold graph is evaluated node by node, without a plan
 COMPILE_WORK = 4_000_000  # elements computed, over all runs, after which a graph is compiled
+BACKGROUND_WORK = 200_000_000  # elements up to which the first run need not wait for the compiler
 RUN_OVERHEAD = 20_000  # what a run counts for besides its elements
 MAX_COUNTED = 8192
 
@@ -79,39 +83,69 @@ def realize_all(values: Sequence[Any]) -> list[Buffer]:
 
 
 def _run(canonical: Canonical) -> list[Buffer]:
-    work = sum([prod(node.shape) for node in canonical.order])
-    if _tier(canonical.key, work) == "compile":
-        return compiled_plan(plan_for(canonical)).run(canonical.bindings.buffers, canonical.bindings.scalars)
-    if work <= DIRECT_WORK:
-        return [Buffer.from_numpy(value, copy=False) for value in evaluate(canonical.outputs)]
-    return run_interpreted(plan_for(canonical), canonical.bindings.buffers, canonical.bindings.scalars)
-
-
-def _tier(key: Hashable, work: int) -> str:
     tier = current().tier
     if tier == "compile" and find_toolchain() is None:
         raise CompileError(
             'tier="compile": there is no C compiler; set CC to one, or use tier="auto" to compute with NumPy'
         )
-    if tier != "auto":
-        return tier
-    if find_toolchain() is None or _runs.count(key) * (work + RUN_OVERHEAD) < COMPILE_WORK:
-        return "interpret"
-    return "compile"
+    work = sum([prod(node.shape) for node in canonical.order])
+    if tier == "auto" and _runs.count(canonical.key) * (work + RUN_OVERHEAD) < COMPILE_WORK:
+        tier = "interpret"
+    if tier == "interpret" and work <= DIRECT_WORK:
+        return [Buffer.from_numpy(value, copy=False) for value in evaluate(canonical.outputs)]
+    return run_plan(plan_for(canonical), canonical.bindings.buffers, canonical.bindings.scalars, tier)
 
 
-_prepare_lock = threading.Lock()
+def run_plan(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], tier: str) -> list[Buffer]:
+    """Run `plan` compiled or interpreted.
 
-
-def compiled_plan(plan: Plan) -> CompiledPlan:
-    """`plan` as compiled code, made once."""
+    With "auto", the first run of a plan of moderate size is interpreted while its kernels are compiled in the
+    background for the next; a plan all of whose kernels have been used before, with other shapes perhaps, is run as
+    compiled code at once. Without a compiler everything is interpreted.
+    """
+    if tier == "auto" and _starts_interpreted(plan):
+        results = run_interpreted(plan, buffers, scalars)
+        plan.prepared["pending"] = _compilers.submit(copy_context().run, _compile_if_possible, plan)
+        return results
+    if tier == "interpret" or (tier == "auto" and find_toolchain() is None):
+        return run_interpreted(plan, buffers, scalars)
     compiled = plan.prepared.get("compiled")
-    if compiled is None:
-        with _prepare_lock:
-            compiled = plan.prepared.get("compiled")
-            if compiled is None:
-                compiled = plan.prepared["compiled"] = CompiledPlan(plan)
+    return (_compile(plan) if compiled is None else compiled).run(buffers, scalars)
+
+
+def _starts_interpreted(plan: Plan) -> bool:
+    first = plan.runs == 0
+    plan.runs += 1
+    return first and plan.work <= BACKGROUND_WORK and not kernels_in_use(plan)
+
+
+def _compile_if_possible(plan: Plan) -> None:
+    if find_toolchain() is not None:
+        compile_kernels(plan)
+
+
+def _compile(plan: Plan) -> CompiledPlan:
+    with _prepare_lock:
+        compiled = plan.prepared.get("compiled")
+        if compiled is None:
+            pending = plan.prepared.pop("pending", None)
+            if pending is not None:
+                pending.result()
+            compiled = plan.prepared["compiled"] = CompiledPlan(plan)
     return compiled
+
+
+_prepare_lock = threading.RLock()
+_compilers = ThreadPoolExecutor(1, "uopc-compile")  # compile_many starts a compiler per CPU by itself
+
+
+def _renew_after_fork() -> None:
+    global _compilers, _prepare_lock
+    _compilers = ThreadPoolExecutor(1, "uopc-compile")
+    _prepare_lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_after_fork)
 
 
 class Executable:
@@ -121,7 +155,7 @@ class Executable:
         outputs: nodes over PARAMs; the index of a PARAM is the number of its argument.
     """
 
-    __slots__ = ("_buffers", "_plan", "_places", "_scalars")
+    __slots__ = ("_buffers", "_places", "_plan", "_scalars")
 
     def __init__(self, outputs: Sequence[UOp]) -> None:
         # a scalar input that is itself an output becomes memory like the others
@@ -141,8 +175,10 @@ class Executable:
         """The outputs for these arguments: a Buffer for a buffer PARAM, a Python number for a scalar one."""
         buffers = [arguments[b] if type(b) is int else b for b in self._buffers]
         scalars = [arguments[s.arg[0]] if type(s) is UOp else s for s in self._scalars]
-        if find_toolchain() is None or current().tier == "interpret":
-            results = run_interpreted(self._plan, buffers, scalars)
+        compiled = self._plan.prepared.get("compiled")
+        tier = current().tier
+        if compiled is not None and tier != "interpret":
+            results = compiled.run(buffers, scalars)
         else:
-            results = compiled_plan(self._plan).run(buffers, scalars)
+            results = run_plan(self._plan, buffers, scalars, tier)
         return results if self._places is None else [results[i] for i in self._places]
