@@ -14,6 +14,7 @@ from uopc_core.settings import context
 from uopc_core.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
+LARGE = 4096  # rows, so that a step is planned in every tier
 
 
 def plans_asked_for() -> int:
@@ -160,8 +161,8 @@ def test_a_step_leaves_leaves() -> None:
         assert not parameter.grad.requires_grad
 
 
-def _classifier_data() -> tuple[Tensor, Tensor]:
-    x = np.random.default_rng(0).standard_normal((64, 8)).astype(np.float32)
+def _classifier_data(n: int = 64) -> tuple[Tensor, Tensor]:
+    x = np.random.default_rng(0).standard_normal((n, 8)).astype(np.float32)
     return Tensor(x), Tensor((x.sum(1) > 0).astype(np.int32))
 
 
@@ -172,8 +173,8 @@ def _loss(model: list[Linear], x: Tensor, labels: Tensor) -> Tensor:
 def test_a_step_computes_loss_gradients_and_updates_in_one_plan() -> None:
     model = [Linear(8, 16), Linear(16, 2)]
     optimizer = AdamW(model)
-    x, labels = _classifier_data()
-    with context(tier="compile"):
+    x, labels = _classifier_data(LARGE)
+    with context(tier="interpret"):
         loss = _loss(model, x, labels)
         loss.backward(optimizer.params)
         before = plans_asked_for()
@@ -189,9 +190,9 @@ def test_a_step_computes_loss_gradients_and_updates_in_one_plan() -> None:
 def test_a_changing_learning_rate_plans_nothing() -> None:
     model = [Linear(8, 16), Linear(16, 2)]
     optimizer = SGD(model, lr=0.1, momentum=0.9)
-    x, labels = _classifier_data()
+    x, labels = _classifier_data(LARGE)
     made: list[int] = []
-    with context(tier="compile"):
+    with context(tier="interpret"):
         for step in range(6):
             optimizer.lr = 0.1 / (1 + step)
             optimizer.zero_grad()
