@@ -13,7 +13,7 @@ from uopc_core.codegen.c_math import (
     render_complex_math,
 )
 from uopc_core.codegen.c_ops import C_OPS, combine
-from uopc_core.codegen.c_reduce import BLOCK, LANES, need_fold, need_gather, need_push, needs_tree
+from uopc_core.codegen.c_reduce import BLOCK, LANES, need_carry, need_fold, need_gather, needs_tree
 from uopc_core.codegen.c_stages import Stages, cut_stages
 from uopc_core.codegen.c_types import C_TYPES, literal
 from uopc_core.codegen.c_writer import Writer
@@ -44,6 +44,7 @@ from uopc_core.loop.loop_ir import (
     Wrap,
 )
 from uopc_core.loop.nest import TILE
+from uopc_core.loop.optimise import used_names
 from uopc_core.loop.space import identity_of
 
 __all__ = ["LoopWriter"]
@@ -196,8 +197,10 @@ class LoopWriter(Writer):
             start, count = f"{name}0", "m"
             self.open(f"for (int64_t {start} = {lo}; {start} < {hi}; {start} += {size})")
             self.line(f"const int64_t m = {hi} - {start} < {size} ? {hi} - {start} : {size};")
+        self.store_directly(loop, stages, start)
         for home, dtype in stages.physical.items():
-            self.line(f"{C_TYPES[dtype]} {home}[{size}];")
+            if home in stages.homes.values():
+                self.line(f"{C_TYPES[dtype]} {home}[{size}];")
         for number, stage in enumerate(stages.stages):
             if stage.statements or stage.gives or stage.fills:
                 self.stage_loop(loop, stages, number, name, start, count)
@@ -215,6 +218,26 @@ class LoopWriter(Writer):
             self.close()
         self.drop_loop(loop.var)
 
+    def store_directly(self, loop: Loop, stages: Stages, start: str) -> None:
+        """Let the results of calls that are stored as they are be written there at once."""
+        if self.function.inplace:
+            return  # earlier than the last stage, an input may still be read
+        results = {call.result for stage in stages.stages for call in stage.calls}
+        last = stages.stages[-1]
+        for s in list(last.statements):
+            if not isinstance(s, Store) or s.value not in results or s.index.coef(loop.var) != 1:
+                continue
+            name = str(s.value)
+            if stages.dtypes[name] is not s.dtype or "[" in stages.homes[name]:
+                continue
+            variable = self.loop_names[loop.var]
+            self.loop_names[loop.var] = start
+            stages.homes[name] = f"&{self.pointers[s.buffer]}[{self.index(s.index)}]"
+            self.loop_names[loop.var] = variable
+            last.statements.remove(s)
+        used = {name for s in last.statements for name in used_names(s)} | set(last.gives)
+        last.takes[:] = [name for name in last.takes if name in used]
+
     def stage_loop(self, loop: Loop, stages: Stages, number: int, name: str, start: str, count: str) -> None:
         stage = stages.stages[number]
         if loop.simd:
@@ -222,7 +245,7 @@ class LoopWriter(Writer):
         self.open(f"for (int64_t l = 0; l < {count}; l++)")
         self.line(f"const int64_t {name} = {start} + l;")
         for taken in stage.takes:
-            self.line(f"const {C_TYPES[stages.dtypes[taken]]} {taken} = {stages.homes[taken]}[l];")
+            self.line(f"const {C_TYPES[stages.dtypes[taken]]} {taken} = {_element(stages.homes[taken])};")
         for s in stage.statements:
             self.statement(s)
         for given in stage.gives:
@@ -243,7 +266,6 @@ class LoopWriter(Writer):
             self.line(f"{c} {acc.name}_[{LANES}];")
             self.line(f"for (int l = 0; l < {LANES}; l++) {acc.name}_[l] = {first};")
             if needs_tree(acc, item):
-                need_push(self.need_typed, acc.dtype)
                 self.line(f"{c} {acc.name}_tree[48][{LANES}];")
                 self.line(f"int64_t {acc.name}_blocks = 0;")
         if item.repeats > 1 and any(needs_tree(acc, item) for acc in item.accs):
@@ -266,7 +288,7 @@ class LoopWriter(Writer):
         if load is not None and not load.guard and load.index.coef(loop.var) == 1:
             name = self.loop_names[loop.var]
             self.loop_names[loop.var] = start
-            self.line(f"{function}({acc.name}_, {self.pointer(load.buffer)} + ({self.index(load.index)}), m);")
+            self.line(f"{function}({acc.name}_, &{self.pointer(load.buffer)}[{self.index(load.index)}], m);")
             self.loop_names[loop.var] = name
             return
         value = combine(self.need_typed, acc.op, acc.dtype, f"{acc.name}_[l % {LANES}]", self.operand(s.value))
@@ -281,8 +303,8 @@ class LoopWriter(Writer):
             self.open(f"if (++rows >= {self.lift(every)})")
             self.line("rows = 0;")
         for acc in accs:
-            push = need_push(self.need_typed, acc.dtype)
-            self.line(f"{push}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_);")
+            carry = need_carry(self.need_typed, acc.dtype)
+            self.line(f"{carry}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_, 0);")
         if item.repeats > 1:
             self.close()
 
@@ -290,8 +312,8 @@ class LoopWriter(Writer):
         c = C_TYPES[acc.dtype]
         fold = need_fold(self.need_typed, acc)
         if needs_tree(acc, item):
-            push = need_push(self.need_typed, acc.dtype)
-            self.line(f"{push.replace('push', 'merge')}({acc.name}_tree, {acc.name}_blocks, {acc.name}_);")
+            carry = need_carry(self.need_typed, acc.dtype)
+            self.line(f"{carry}({acc.name}_tree, {acc.name}_blocks, {acc.name}_, 1);")
         self.line(f"const {c} {acc.name} = {fold}({acc.name}_);")
 
     def accumulate_one(self, s: Accumulate) -> None:
@@ -424,6 +446,10 @@ class LoopWriter(Writer):
         combined = combine(self.need_typed, acc.op, acc.dtype, acc.name, value)
         self.line(f"{acc.name} = {acc.name}_first ? {value} : ({combined});")
         self.line(f"{acc.name}_first = 0;")
+
+
+def _element(array: str) -> str:
+    return f"({array})[l]" if array.startswith("&") else f"{array}[l]"
 
 
 def _pointer_names(function: Function) -> list[str]:

@@ -95,7 +95,7 @@ def _block_function(name: str, t: str, names: tuple[str, ...], pragma: str) -> s
     elements = ", ".join(f"{x}[i]" for x in names)
     shifted = ", ".join(f"{x} + i" for x in names)
     padded = ", ".join(f"{x}16[16] = {{0}}" for x in names)
-    filled = " ".join(f"{x}16[j] = {x}[i + j];" for x in names)
+    filled = "\n".join(f"    __builtin_memcpy({x}16, {x} + i, (n - i) * sizeof({t}));" for x in names)
     whole = ", ".join(f"{x}16" for x in names)
     return (
         f"static void {name}_16({t} *y, {pointers}) {{\n"
@@ -105,9 +105,9 @@ def _block_function(name: str, t: str, names: tuple[str, ...], pragma: str) -> s
         f"    for (; i + 16 <= n; i += 16) {name}_16(y + i, {shifted});\n"
         "    if (i == n) return;\n"
         f"    {t} {padded}, y16[16];\n"
-        f"    for (int64_t j = 0; i + j < n; j++) {{ {filled} }}\n"
+        f"{filled}\n"
         f"    {name}_16(y16, {whole});\n"
-        "    for (int64_t j = 0; i + j < n; j++) y[i + j] = y16[j];\n}"
+        f"    __builtin_memcpy(y + i, y16, (n - i) * sizeof({t}));\n}}"
     )
 
 

@@ -13,10 +13,12 @@ from uopc_core.dtype import DType, is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.loop.loop_ir import Acc, RowReduce
 
-__all__ = ["BLOCK", "LANES", "need_fold", "need_gather", "need_push", "needs_tree"]
+__all__ = ["BLOCK", "LANES", "need_carry", "need_fold", "need_gather", "needs_tree"]
 
 LANES = 32
 BLOCK = 512
+# Loops of few iterations are not worth the time that the compiler takes to vectorise them.
+SCALAR = '#define SCALAR __asm__ volatile("")'
 
 
 def needs_tree(acc: Acc, item: RowReduce) -> bool:
@@ -27,33 +29,33 @@ def needs_tree(acc: Acc, item: RowReduce) -> bool:
 def need_gather(need: Need, acc: Acc) -> str:
     """Define the function that accumulates a block; returns its name."""
     t, name = C_TYPES[acc.dtype], f"{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}"
-    step = combine(need, acc.op, acc.dtype, "acc[k]", "x[l + k]")
+    step = combine(need, acc.op, acc.dtype, "acc[k]", "x[k]")
+    need("SCALAR", SCALAR)
     need(
         f"{name}_lanes",
         f"static inline void {name}_lanes({t} *restrict acc, const {t} *restrict x, int64_t m) {{\n"
-        "    int64_t l = 0;\n"
-        f"    for (; l + {LANES} <= m; l += {LANES})\n"
+        f"    for (; m >= {LANES}; m -= {LANES}, x += {LANES})\n"
         "#pragma omp simd\n"
         f"        for (int k = 0; k < {LANES}; k++) acc[k] = {step};\n"
-        f"    for (int64_t k = 0; l + k < m; k++) acc[k] = {step};\n}}",
+        f"    for (int64_t k = 0; k < m; k++) {{ acc[k] = {step}; SCALAR; }}\n}}",
     )
     return f"{name}_lanes"
 
 
-def need_push(need: Need, dtype: DType) -> str:
-    """Define the functions that put a finished block among the sums of 1, 2, 4, ... blocks, and that add up what is there."""
-    t, name = C_TYPES[dtype], f"push_{SUFFIXES[dtype]}"
+def need_carry(need: Need, dtype: DType) -> str:
+    """Define the function that adds a finished block to the sums of 1, 2, 4, ... blocks, and in the end adds up what is there."""
+    t, name = C_TYPES[dtype], f"carry_{SUFFIXES[dtype]}"
     need(
         name,
-        f"static __attribute__((noinline)) void {name}({t} (*tree)[{LANES}], int64_t blocks, {t} *restrict acc) {{\n"
+        f"static void {name}({t} (*tree)[{LANES}], int64_t blocks, {t} *restrict acc, _Bool last) {{\n"
         "    int level = 0;\n"
-        "    for (; blocks & 1; blocks >>= 1, level++)\n"
-        f"        for (int k = 0; k < {LANES}; k++) acc[k] = tree[level][k] + acc[k];\n"
-        f"    for (int k = 0; k < {LANES}; k++) tree[level][k] = acc[k], acc[k] = 0;\n}}\n"
-        f"static __attribute__((noinline)) void merge_{SUFFIXES[dtype]}({t} (*tree)[{LANES}], int64_t blocks, {t} *restrict acc) {{\n"
-        "    for (int level = 0; blocks; blocks >>= 1, level++)\n"
+        "    for (; blocks && (last || blocks & 1); blocks >>= 1, level++)\n"
         "        if (blocks & 1)\n"
-        f"            for (int k = 0; k < {LANES}; k++) acc[k] = tree[level][k] + acc[k];\n}}",
+        "#pragma omp simd\n"
+        f"            for (int k = 0; k < {LANES}; k++) acc[k] = tree[level][k] + acc[k];\n"
+        "    if (last) return;\n"
+        "#pragma omp simd\n"
+        f"    for (int k = 0; k < {LANES}; k++) tree[level][k] = acc[k], acc[k] = 0;\n}}",
     )
     return name
 
@@ -61,12 +63,13 @@ def need_push(need: Need, dtype: DType) -> str:
 def need_fold(need: Need, acc: Acc) -> str:
     """Define the function that combines the accumulators in a tree; returns its name."""
     t, name = C_TYPES[acc.dtype], f"fold_{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}"
-    step = combine(need, acc.op, acc.dtype, "acc[k]", "acc[k + w]")
+    step = combine(need, acc.op, acc.dtype, "acc[2 * k]", "acc[2 * k + 1]")
+    need("SCALAR", SCALAR)
     need(
         name,
-        f"static inline {t} {name}({t} *restrict acc) {{\n"
+        f"static {t} {name}({t} *acc) {{\n"
         f"    for (int w = {LANES // 2}; w; w >>= 1)\n"
-        f"        for (int k = 0; k < w; k++) acc[k] = {step};\n"
+        f"        for (int k = 0; k < w; k++) {{ acc[k] = {step}; SCALAR; }}\n"
         "    return acc[0];\n}",
     )
     return name
