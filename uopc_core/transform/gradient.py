@@ -9,7 +9,7 @@ Method: Griewank & Walther (2008), "Evaluating Derivatives", chapter 3; strong z
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from uopc_core.dtype import is_inexact
 from uopc_core.errors import ShapeError
@@ -18,11 +18,11 @@ from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 from uopc_core.transform.linearizations import extern_tangents, linearization_of
-from uopc_core.transform.partials import ONE, PARTIALS, SINGULAR
+from uopc_core.transform.partials import ONE, PARTIALS, SINGULAR, factors_of
 from uopc_core.transform.transposes import MASKING, TRANSPOSES, is_linear
 from uopc_core.transform.zero_derivative import ZERO_DERIVATIVE
 
-__all__ = ["dependents", "gradient", "pull_back"]
+__all__ = ["dependents", "gradient", "passes", "product", "pull_back"]
 
 _placeholder_numbers = itertools.count()
 
@@ -50,14 +50,18 @@ def pull_back(roots: Sequence[UOp], cotangents: Sequence[UOp], targets: Sequence
         ShapeError: a cotangent differs in shape or dtype from its root.
         NotImplementedError, GradientError: see `gradient`.
     """
-    order = toposort(roots)
-    walk = _Walk(order, dependents(order, targets))
     for root, ct in zip(roots, cotangents, strict=True):
         if ct.shape != root.shape or ct.dtype is not root.dtype:
             raise ShapeError(f"gradient: expected a cotangent like {root}, got {ct}")
-        walk.add(root, ct, masked=False)
+    return _pull(toposort(roots), zip(roots, cotangents, strict=True), targets, masked=False)
+
+
+def _pull(order: Sequence[UOp], seeds: Iterable[tuple[UOp, UOp]], targets: Sequence[UOp], masked: bool) -> list[UOp]:
+    walk = _Walk(order, dependents(order, targets))
+    for root, ct in seeds:
+        walk.add(root, ct, masked)
     for node in reversed(order):
-        if node in walk.dependent and node not in walk.leaves:
+        if passes(node, walk.dependent):
             walk.visit(node)
     found = [walk.cotangents.get(target) for target in targets]
     return [zeros_like(t) if ct is None else ct for t, ct in zip(targets, found, strict=True)]
@@ -67,10 +71,16 @@ def dependents(order: Sequence[UOp], targets: Sequence[UOp]) -> set[UOp]:
     """The nodes of `order` that vary with a target. Integers and bool do not, and nothing passes a detached stage."""
     found: set[UOp] = set(targets)
     for node in order:
-        if node.src and is_inexact(node.dtype) and not (node.op is Ops.STAGE and node.arg == "detach"):
-            if node.op not in ZERO_DERIVATIVE and any(s in found for s in node.src):
-                found.add(node)
+        if passes(node, found):
+            found.add(node)
     return found
+
+
+def passes(node: UOp, dependent: set[UOp]) -> bool:
+    """Whether `node` varies with a source that is `dependent`."""
+    if node.op in ZERO_DERIVATIVE or not is_inexact(node.dtype) or (node.op is Ops.STAGE and node.arg == "detach"):
+        return False
+    return not dependent.isdisjoint(node.src)
 
 
 class _Walk:
@@ -82,7 +92,6 @@ class _Walk:
         self.dependent = dependent
         self.cotangents: dict[UOp, UOp] = {}
         self.masked: set[UOp] = set()
-        self.leaves = {node for node in dependent if not any(s in dependent for s in node.src)}
         # the outputs of one host call are transposed together, when the first of them in the order is reached
         self.calls: dict[tuple[object, ...], list[UOp]] = {}
         for node in order:
@@ -113,51 +122,71 @@ class _Walk:
             for s, passed in zip(node.src, TRANSPOSES[node.op](node, ct), strict=True):
                 self.add(s, passed, below)
         else:
-            self.send_linearized(node, ct)
+            self.send_linearized(node, ct, masked)
 
     def send_factors(self, node: UOp, ct: UOp, masked: bool) -> None:
         strong = masked or node.op in SINGULAR
-        for s, factor in zip(node.src, PARTIALS[node.op](node, *node.src), strict=True):
+        for s, factor in zip(node.src, factors_of(node), strict=True):
             if factor is not None and s in self.dependent:
                 self.add(s, product(ct, factor, strong), masked)
 
-    def send_linearized(self, node: UOp, ct: UOp) -> None:
+    def send_linearized(self, node: UOp, ct: UOp, masked: bool) -> None:
         rule = linearization_of(node)
         if rule is None:
             raise NotImplementedError(
                 f"gradient: no derivative rule for {node.op.name}; differentiation works on pure shape graphs only"
             )
         places = [_placeholder(s) if s in self.dependent else None for s in node.src]
-        self.send_back([rule(node, tuple(places))], [ct], node, places)
+        self.send_back(node, places, [(rule(node, tuple(places)), ct)], masked)
 
     def visit_call(self, node: UOp) -> None:
         members = self.calls[(node.arg[0], node.arg[1], node.src)]
         if node is not members[0]:
             return
-        wanted = [(member, self.cotangents[member]) for member in members if member in self.cotangents]
-        if not wanted:
+        cts: dict[int, UOp] = {m.arg[2]: self.cotangents[m] for m in members if m in self.cotangents}
+        if not cts:
             return
         extern = EXTERNS[node.arg[0]]
         varying = [k for k, s in enumerate(node.src) if s in self.dependent]
         if extern.transpose is not None and extern.linear.issuperset(varying):
-            cts = {member.arg[2]: ct for member, ct in wanted}
             types = extern.infer(node.arg[1], [(s.shape, s.dtype) for s in node.src])
             row = tuple([cts.get(k) for k in range(len(types))])
             for k in varying:
                 self.add(node.src[k], extern.transpose(node.arg[1], node.src, row, k), masked=True)
-            return
-        places = [_placeholder(s) if s in self.dependent else None for s in node.src]
-        tangents = extern_tangents(node, tuple(places))
-        pairs = [(tangent, ct) for member, ct in wanted if (tangent := tangents[member.arg[2]]) is not None]
-        self.send_back([tangent for tangent, _ in pairs], [ct for _, ct in pairs], node, places)
+        else:
+            places = [_placeholder(s) if s in self.dependent else None for s in node.src]
+            tangents = extern_tangents(node, tuple(places))
+            seeds = [(tangent, cts[k]) for k, tangent in enumerate(tangents) if tangent is not None and k in cts]
+            self.send_back(node, places, seeds, not self.masked.isdisjoint(members))
 
-    def send_back(self, tangents: list[UOp], cts: list[UOp], node: UOp, places: Sequence[UOp | None]) -> None:
-        """Transpose a graph that is linear in the placeholders `places`, and send what comes out to the sources."""
+    def send_back(
+        self, node: UOp, places: Sequence[UOp | None], seeds: Sequence[tuple[UOp, UOp]], masked: bool
+    ) -> None:
+        """Transpose the tangents of `seeds`, which are linear in the placeholders `places`, with their cotangents, and
+        send what comes out to the sources.
+        """
         asked = [place for place in places if place is not None]
-        passed = iter(pull_back(tangents, cts, asked))
+        order = _order_above([tangent for tangent, _ in seeds], {node, *node.src})
+        passed = iter(_pull(order, seeds, asked, masked))
         for s, place in zip(node.src, places, strict=True):
             if place is not None:
                 self.add(s, next(passed), masked=True)
+
+
+def _order_above(roots: Iterable[UOp], known: set[UOp]) -> list[UOp]:
+    """As `toposort`, without what lies below a `known` node: a rule costs what it adds, not all that came before."""
+    order: list[UOp] = []
+    seen = set(known)
+    stack = [(root, False) for root in roots]
+    while stack:
+        node, sources_done = stack.pop()
+        if sources_done:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend([(s, False) for s in node.src])
+    return order
 
 
 def _placeholder(x: UOp) -> UOp:

@@ -8,9 +8,9 @@ from uopc_core.errors import ShapeError
 from uopc_core.ir.composite import zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
-from uopc_core.transform.gradient import dependents, product
+from uopc_core.transform.gradient import dependents, passes, product
 from uopc_core.transform.linearizations import linearization_of
-from uopc_core.transform.partials import PARTIALS, SINGULAR
+from uopc_core.transform.partials import PARTIALS, SINGULAR, factors_of
 from uopc_core.transform.transposes import is_linear
 
 __all__ = ["jvp"]
@@ -27,7 +27,8 @@ def jvp(roots: Sequence[UOp], targets: Sequence[UOp], tangents: Sequence[UOp]) -
     """The Jacobian-vector product: tangents of `roots` for those of `targets`.
 
     Returns:
-        one node per root, of its shape and dtype; zeros where it does not vary with a target.
+        one node per root, of its shape and dtype; zeros where it does not vary with a target. A target that depends
+        on another one moves with it, on top of its own tangent.
     Raises:
         ShapeError: a tangent differs in shape or dtype from its target.
         NotImplementedError, GradientError: see `gradient`.
@@ -40,8 +41,9 @@ def jvp(roots: Sequence[UOp], targets: Sequence[UOp], tangents: Sequence[UOp]) -
             raise ShapeError(f"jvp: expected a tangent like {target}, got {tangent}")
         known[target] = tangent
     for node in order:
-        if node in dependent and node not in known:
-            known[node] = _tangent_of(node, [known.get(s) for s in node.src])
+        if passes(node, dependent):
+            passed = _tangent_of(node, [known.get(s) for s in node.src])
+            known[node] = known[node] + passed if node in known else passed
     return [known[root] if root in known else zeros_like(root) for root in roots]
 
 
@@ -61,7 +63,7 @@ def _tangent_of(node: UOp, tangents: list[UOp | None]) -> UOp:
 def _sum_of_products(node: UOp, tangents: list[UOp | None]) -> UOp:
     total: UOp | None = None
     strong = node.op in SINGULAR
-    for tangent, factor in zip(tangents, PARTIALS[node.op](node, *node.src), strict=True):
+    for tangent, factor in zip(tangents, factors_of(node), strict=True):
         if tangent is not None and factor is not None:
             term = product(tangent, factor, strong)
             total = term if total is None else total + term
@@ -70,7 +72,7 @@ def _sum_of_products(node: UOp, tangents: list[UOp | None]) -> UOp:
 
 def _apply_linear(node: UOp, tangents: list[UOp | None]) -> UOp:
     """The op itself on the tangents; what is not differentiated (conditions, indices) stays."""
-    if node.op is Ops.ADD and None in tangents:
+    if (node.op is Ops.ADD and None in tangents) or (node.op is Ops.STAGE and node.arg != "materialize"):
         return next(t for t in tangents if t is not None)
     fixed = _FIXED_SOURCES.get(node.op, range(0))
     sources = [

@@ -11,7 +11,7 @@ from math import prod
 
 from uopc_core.dtype import is_complex
 from uopc_core.errors import GradientError
-from uopc_core.ir.composite import iota, zeros_like
+from uopc_core.ir.composite import iota, ones_like, zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
@@ -102,6 +102,8 @@ def _linearize_scan_extreme(node: UOp, tangents: Tangents) -> UOp:
     """The tangent of the first element that attains the extreme so far."""
     axis = node.ndim - 1
     n = node.shape[axis]
+    if n < 2:
+        return _tangent(node, tangents, 0)
     place = iota(node.shape, axis)
     keep = [(0, size) for size in node.shape[:-1]]
     before = node.shrink([*keep, (0, n - 1)])
@@ -124,7 +126,20 @@ def _linearize_scatter_extreme(node: UOp, tangents: Tangents) -> UOp:
 
 
 def _linearize_scatter_mul(node: UOp, tangents: Tangents) -> UOp:
-    raise GradientError("SCATTER: multiplying in place has no derivative here; gather, multiply and set instead")
+    """Each factor times the product of the others at its place: that of all factors but zeros, divided by itself, or
+    0 where another factor is zero. Where two factors or more are zero, the second derivative comes out as 0.
+    """
+    base, value, *indices = node.src
+    dbase, dvalue = _tangent(node, tangents, 0), _tangent(node, tangents, 1)
+    nothing = zeros_like(base)
+    total = dbase * UOp.new(Ops.SCATTER, (ones_like(base), value, *indices), "mul")
+    zero_base, zero_value = base.eq(0), value.eq(0)
+    nonzero = zero_value.where(1, value)
+    product = UOp.new(Ops.SCATTER, (zero_base.where(1, base), nonzero, *indices), "mul")
+    zeros = UOp.new(Ops.SCATTER, (zero_base.cast(base.dtype), zero_value.cast(base.dtype), *indices), "add")
+    other_zeros = UOp.new(Ops.INDEX, (zeros, *indices)) - zero_value.cast(base.dtype)
+    others = other_zeros.eq(0).where(UOp.new(Ops.INDEX, (product, *indices)) / nonzero, zeros_like(value))
+    return total + UOp.new(Ops.SCATTER, (nothing, dvalue * others, *indices), "add")
 
 
 def extern_tangents(node: UOp, tangents: Tangents) -> tuple[UOp | None, ...]:
@@ -143,7 +158,8 @@ def extern_tangents(node: UOp, tangents: Tangents) -> tuple[UOp | None, ...]:
 
 
 def _linearize_extern(node: UOp, tangents: Tangents) -> UOp:
-    tangent = extern_tangents(node, tangents)[node.arg[2]]
+    number: int = node.arg[2]
+    tangent = extern_tangents(node, tangents)[number]
     return zeros_like(node) if tangent is None else tangent
 
 

@@ -1,8 +1,7 @@
 """Transposes of linear ops: what a cotangent of the result is for each source.
 
 A rule takes the node and its cotangent and returns one cotangent per source, None where nothing passes. Forward mode
-needs no rule of its
-own: a linear op is applied to the tangents.
+needs no rule of its own: a linear op is applied to the tangents.
 """
 
 from __future__ import annotations
@@ -66,10 +65,11 @@ def _transpose_pad(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
 
 def _transpose_concat(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
     parts: list[UOp] = []
+    joined: int = node.arg
     start = 0
     for source in node.src:
-        stop = start + source.shape[node.arg]
-        parts.append(ct.shrink([(start, stop) if axis == node.arg else (0, n) for axis, n in enumerate(ct.shape)]))
+        stop = start + source.shape[joined]
+        parts.append(ct.shrink([(start, stop) if axis == joined else (0, n) for axis, n in enumerate(ct.shape)]))
         start = stop
     return tuple(parts)
 
