@@ -1,6 +1,7 @@
 """One small graph or more for every op, over numbered inputs: for the tests that must see them all."""
 
 import math
+import struct
 
 from uopc_core.dtype import DTYPES, dtypes
 from uopc_core.errors import DTypeError
@@ -19,6 +20,7 @@ F32, F64, I64, U64, BOOL, C64, C128 = (
     dtypes.complex64,
     dtypes.complex128,
 )
+_OTHER_NAN: float = struct.unpack("<d", struct.pack("<Q", 0xFFF8_0000_0000_0001))[0]
 
 
 def _elementwise() -> dict[str, UOp]:
@@ -36,16 +38,16 @@ def _elementwise() -> dict[str, UOp]:
 
 def _constants() -> dict[str, UOp]:
     values = {
-        F64: (0.0, -0.0, 1e300, 5e-324, math.inf, -math.inf, math.nan, 0.1),
+        F64: (0.0, -0.0, 1e300, 5e-324, math.inf, -math.inf, math.nan, -math.nan, _OTHER_NAN, 0.1),
         F32: (0.1, 3.4028234663852886e38, -0.0),
-        C128: (complex(-0.0, math.inf), complex(math.nan, -0.0), 1 - 2j),
+        C128: (complex(-0.0, math.inf), complex(-math.nan, -0.0), 1 - 2j),
         C64: (0.1 + 0.2j,),
         U64: (0, 2**64 - 1),
         I64: (-(2**63), 2**63 - 1),
         dtypes.int8: (-128, 127),
         BOOL: (True, False),
     }
-    made = {f"CONST {dtype.name} {v!r}": UOp.const(v, dtype) for dtype, row in values.items() for v in row}
+    made = {f"CONST {d.name} {i} {v!r}": UOp.const(v, d) for d, row in values.items() for i, v in enumerate(row)}
     inline = {f"inline {name}": UOp.param(0, (), node.dtype).eq(node) for name, node in made.items()}
     return {**made, **inline, "broadcast constant": UOp.const(2.5, F32, (2, 3))}
 

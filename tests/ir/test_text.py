@@ -61,6 +61,7 @@ def test_a_gradient_is_five_lines():
         (UOp.param(0, (2, 3), dtypes.float32), '%0: f32[2, 3] = param(index=0, kind="buffer")'),
         (UOp.new(Ops.IOTA, (), 5, dtypes.int32), "%0: i32[5] = iota()"),
         (UOp.const(complex(-0.0, float("nan")), dtypes.complex64), "%0: c64[] = const(complex(-0.0, nan))"),
+        (UOp.const(-float("nan"), dtypes.float64), "%0: f64[] = const(-nan)"),
         (UOp.const(float("-inf"), dtypes.float64).cast("float32"), "%0: f32[] = cast(-inf:f64)"),
     ],
 )
@@ -129,6 +130,7 @@ WRONG = {
     "end of line": ("%0: i64[3] = iota(", "line 1: expected a number, .* got the end of the line"),
     "missing field": ("%0: i64[3] = reduce(3, n=1)", "line 1: expected the fields op, n of reduce, got n"),
     "unknown field": ("%0: i64[3] = iota(n=3)", "line 1: expected the fields none of iota, got n"),
+    "bits of a nan": ("%0: f64[] = const(nan(-1))", "line 1: expected the 64 bits of a nan, got -1"),
     "overflow": ("%0: i8[] = const(300)", "line 1: expected a number of dtype i8, got 300"),
     "wrong argument": ("%0: f64[] = permute(1.0, axes=3)", "line 1: expected a well-formed node"),
     "string operand": ('%0: f64[] = neg("x")', "line 1: expected nodes and numbers as operands, got a string"),

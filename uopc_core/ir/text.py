@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import struct
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -41,6 +42,7 @@ FIELDS: dict[Ops, tuple[str, ...]] = {
 _SHAPED_BY_TYPE = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.RANDOM})
 _TYPED_BY_TYPE = frozenset({Ops.PARAM, Ops.IOTA, Ops.CAST, Ops.BITCAST})
 _OP_OF_NAME = {op.name.lower(): op for op in Ops}
+_NAN_BITS = 0x7FF8_0000_0000_0000  # of float("nan")
 _WORDS: dict[str, Any] = {"True": True, "False": False, "None": None}
 
 # the buffers that were printed without a name of their own, so that the text can be read back while they live
@@ -118,14 +120,22 @@ def _name_of(memory: Any) -> str:
     return name
 
 
+def _nan_text(value: float) -> str:
+    """Sign and payload of a nan too, since constants are interned by their bits."""
+    (bits,) = struct.unpack("<Q", struct.pack("<d", value))
+    return {_NAN_BITS: "nan", _NAN_BITS | 1 << 63: "-nan"}.get(bits, f"nan({bits})")
+
+
 def _literal_text(value: Any) -> str:
     match value:
         case Ops():
             return value.name.lower()
-        case None | bool() | int() | float():
+        case None | bool() | int():
             return repr(value)
+        case float():
+            return repr(value) if value == value else _nan_text(value)
         case complex():
-            return f"complex({value.real!r}, {value.imag!r})"
+            return f"complex({_literal_text(value.real)}, {_literal_text(value.imag)})"
         case str():
             return json.dumps(value)
         case tuple():
@@ -329,7 +339,7 @@ class _LineReader:
             case "string":
                 return json.loads(token.text)
             case "number":
-                return int(token.text) if re.fullmatch(r"-?\d+", token.text) else float(token.text)
+                return self.read_number(token.text)
             case "word":
                 return self.read_word(token.text)
             case "mark" if token.text == "(":
@@ -337,6 +347,17 @@ class _LineReader:
             case _:
                 self.position -= 1
                 self.fail("a number, a string, a tuple or a name")
+
+    def read_number(self, text: str) -> int | float:
+        if re.fullmatch(r"-?\d+", text):
+            return int(text)
+        if text == "nan" and self.accept("("):
+            bits = self.take("number", "the 64 bits of a nan")
+            self.expect(")")
+            if not bits.isdigit() or int(bits) >= 2**64:
+                self.fail("the 64 bits of a nan", bits)
+            return struct.unpack("<d", struct.pack("<Q", int(bits)))[0]
+        return float(text)
 
     def read_word(self, word: str) -> Any:
         if word == "complex" and self.accept("("):

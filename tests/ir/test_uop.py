@@ -1,0 +1,191 @@
+"""Nodes: equal ones are one object, they know what they depend on, and depth is no limit."""
+
+import gc
+import math
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+
+from uopc_core.dtype import dtypes
+from uopc_core.errors import DTypeError
+from uopc_core.ir.op import ELEMENTWISE, LEAVES, MOVEMENT, Ops
+from uopc_core.ir.uop import TRACED, TRACKED, UOp, toposort
+from uopc_core.runtime.buffer import Buffer
+
+F32, F64, I8, I64, BOOL, C128 = (
+    dtypes.float32,
+    dtypes.float64,
+    dtypes.int8,
+    dtypes.int64,
+    dtypes.bool,
+    dtypes.complex128,
+)
+
+
+def _leaf(requires_grad: bool = False) -> UOp:
+    buffer = Buffer.from_numpy(np.ones(3))
+    buffer.requires_grad = requires_grad
+    return UOp.buffer(buffer)
+
+
+# ------------------------------------------------------------------------------------------------------- interning
+
+
+def test_equal_nodes_are_one_object():
+    x, y = UOp.param(0, (3,), F32), UOp.param(1, (3,), F32)
+    assert x * y + 1.0 is x * y + 1.0
+    assert x * y is not y * x
+
+
+def test_the_same_op_to_two_dtypes_is_two_nodes():
+    x = UOp.param(0, (3,), F32)
+    assert x.cast(F64) is not x.cast(I64)
+    assert UOp.new(Ops.IOTA, (), 3, I64) is not UOp.new(Ops.IOTA, (), 3, I8)
+
+
+def test_constants_are_told_apart_by_their_bits():
+    assert UOp.const(0.0, F64) is not UOp.const(-0.0, F64)
+    assert UOp.const(math.nan, F64) is UOp.const(float("nan"), F64)
+    assert UOp.const(math.nan, F64) is not UOp.const(-math.nan, F64)  # copysign can tell
+    assert UOp.const(complex(0.0, -0.0), C128) is not UOp.const(0j, C128)
+    assert UOp.const(1, F64) is UOp.const(1.0, F64) is UOp.const(True, F64)
+    assert UOp.const(1, I64) is not UOp.const(True, BOOL)
+    assert UOp.const(0.1, F32) is UOp.const(float(np.float32(0.1)), F32)
+    assert UOp.const(1.0, F32) is not UOp.const(1.0, F64)
+
+
+def test_a_constant_is_rounded_to_its_dtype():
+    assert UOp.const(0.1, F32).arg == float(np.float32(0.1))
+    assert UOp.const(1e300, F32).arg == math.inf
+
+
+@pytest.mark.parametrize(("value", "dtype"), [(128, I8), (-129, I8), (-1, dtypes.uint64), (2**63, I64)])
+def test_an_integer_that_does_not_fit_is_refused(value: int, dtype: np.dtype):
+    with pytest.raises(OverflowError, match=f"Python integer {value} out of bounds for {dtype.name}"):
+        UOp.const(value, dtype)
+
+
+def test_a_node_nobody_holds_is_forgotten():
+    node = UOp.param(1234, (3,), F32) + UOp.param(1235, (3,), F32)
+    gone = weakref.ref(node)
+    del node
+    gc.collect()
+    assert gone() is None
+
+
+def test_memory_is_freed_with_the_last_node_over_it():
+    x = _leaf()
+    gone = weakref.ref(x.arg)
+    y = x * 2.0
+    del x
+    assert gone() is not None
+    del y
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_node_is_not_pickled():
+    with pytest.raises(TypeError, match="write it with to_uir"):
+        pickle.dumps(UOp.param(0, (3,), F32))
+
+
+# ------------------------------------------------------------------------------------------------- flags and depth
+
+
+def test_what_depends_on_a_differentiable_leaf_is_tracked():
+    x, other = _leaf(requires_grad=True), _leaf()
+    assert (x * other).flags == TRACKED
+    assert other.flags == 0
+    assert (x < other).flags == 0
+    assert x.cast("int64").cast("float64").flags == 0
+    assert (x < 1.0).where(x, 0.0).flags == TRACKED
+
+
+def test_detaching_ends_tracking_and_a_variable_begins_it():
+    x, other = _leaf(requires_grad=True), _leaf()
+    assert x.stage("detach").flags == 0
+    assert x.stage("materialize").flags == TRACKED
+    assert other.stage(("variable", 1)).flags == TRACKED
+
+
+def test_what_depends_on_a_parameter_is_traced():
+    assert (UOp.param(0, (3,), F64) + _leaf()).flags == TRACED
+
+
+def test_depth_counts_what_is_still_to_be_computed():
+    x = _leaf()
+    y = (x + 1.0) * x
+    assert (x.depth, y.depth) == (0, 4)  # 1.0 is a constant, reshaped and expanded
+    y.realized = x.arg
+    assert (-y).depth == 0
+
+
+# ------------------------------------------------------------------------------------------------------- operators
+
+
+def test_movement_that_moves_nothing_is_the_node_itself():
+    x = UOp.param(0, (2, 3), F32)
+    same = [
+        x.reshape((2, 3)),
+        x.expand([2, 3]),
+        x.permute((0, 1)),
+        x.shrink([(0, 2), (0, 3)]),
+        x.pad([(0, 0), (0, 0)]),
+        x.flip(()),
+        x.cast("float32"),
+        x.bitcast(F32),
+        x.reduce(Ops.ADD, 0),
+    ]
+    assert all(node is x for node in same)
+
+
+def test_integer_indices_are_a_slice_of_the_graph():
+    x = UOp.param(0, (2, 3), F32)
+    node = x.index(1, -1)
+    assert node.shape == ()
+    assert [s.op for s in node.toposort()] == [Ops.PARAM, Ops.SHRINK, Ops.RESHAPE]
+    with pytest.raises(IndexError, match=r"index: \(2,\) is out of bounds for shape \(2, 3\)"):
+        x.index(2)
+
+
+def test_where_needs_a_node_among_its_branches():
+    with pytest.raises(DTypeError, match="got two Python scalars"):
+        UOp.param(0, (2,), BOOL).where(1.0, 2.0)
+
+
+def test_scalars_take_the_type_of_the_node():
+    x = UOp.param(0, (2, 3), I8)
+    assert 1 - x is UOp.const(1, I8, (2, 3)) - x
+    assert (x > 0) is UOp.new(Ops.CMPLT, (UOp.const(0, I8, (2, 3)), x))
+
+
+def test_groups_of_ops_do_not_overlap():
+    assert not LEAVES & ELEMENTWISE
+    assert not ELEMENTWISE & MOVEMENT
+
+
+# ----------------------------------------------------------------------------------------------------------- order
+
+
+def test_sources_come_before_their_consumers_and_once():
+    x = UOp.param(0, (3,), F32)
+    y = x * x + x
+    order = toposort([y, x, y])
+    assert len(order) == len(set(order)) == 3
+    places = {node: i for i, node in enumerate(order)}
+    assert all(places[s] < places[node] for node in order for s in node.src)
+
+
+def test_a_chain_of_100_000_nodes_is_built_sorted_and_freed():
+    x = UOp.param(0, (3,), F32)
+    y = x
+    for _ in range(100_000):
+        y = -y
+    assert y.depth == 100_000
+    assert len(toposort([y])) == 100_001
+    gone = weakref.ref(y)
+    del y
+    gc.collect()
+    assert gone() is None
