@@ -20,6 +20,10 @@ settings.register_profile("search", settings.get_profile("fixed"), derandomize=F
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what the tests see")
+
+
 @pytest.fixture(autouse=True)
 def _quiet_references() -> Iterator[None]:
     """Expected values come from NumPy, which warns about the special values that tests are full of."""

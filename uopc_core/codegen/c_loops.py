@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from uopc_core.codegen.c_math import (
     COMPLEX_MATH,
@@ -15,7 +14,7 @@ from uopc_core.codegen.c_math import (
 from uopc_core.codegen.c_ops import C_OPS, combine
 from uopc_core.codegen.c_reduce import BLOCK, LANES, need_carry, need_fold, need_gather, needs_tree
 from uopc_core.codegen.c_stages import Stages, cut_stages
-from uopc_core.codegen.c_types import C_TYPES, literal
+from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.dtype import is_complex, is_unsigned
 from uopc_core.ir.op import Ops
@@ -134,7 +133,6 @@ class LoopWriter(Writer):
         whole = loop.var.lo == 0 and loop.var.hi == self.function.extent
         if whole:
             return "begin", "end"
-        self.need("int64_t", "")
         self.need("clip", "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))")
         hi = self.integer(loop.var.hi)
         return f"MAX(begin, {lo})", f"MIN(end, {hi})"
@@ -363,12 +361,15 @@ class LoopWriter(Writer):
 
     # --- statements ---
 
+    def need_types(self, text: str) -> None:
+        """Have the types that `text` mentions."""
+        for c in C_TYPES.values():
+            if c in TYPEDEFS and c in text:
+                self.need(c, TYPEDEFS[c])
+
     def need_typed(self, name: str, text: str) -> None:
         """`need`, with the types that the text mentions before it."""
-        for c in (*C_TYPES.values(),):
-            if c in text:
-                with suppress(KeyError):
-                    self.need(c, "")
+        self.need_types(text)
         self.need(name, text)
 
     def declare(self, s: Statement, expression: str) -> None:
@@ -414,7 +415,6 @@ class LoopWriter(Writer):
             self.line(f"int64_t {s.name} = {self.condition(s.guard)} ? (int64_t){value} : 0;")
         else:
             self.line(f"int64_t {s.name} = (int64_t){value};")
-        self.need("uint64_t", "")
         if not is_unsigned(s.of):
             self.line(f"{s.name} += {s.name} < 0 ? {size} : 0;")
         test = f"(uint64_t){s.name} >= (uint64_t){size}"

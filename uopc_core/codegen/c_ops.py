@@ -246,14 +246,12 @@ def _nextafter(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
 def _shift_left(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
     bits = 8 * of.itemsize
     body = f"return (uint64_t)b < {bits} ? a << b : 0;"
-    need("uint64_t", "")
     return f"{_binary_function(need, 'shl', of, body)}({args[0]}, {args[1]})"
 
 
 def _shift_right(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
     bits = 8 * of.itemsize
     past = "0" if is_unsigned(of) else "a < 0 ? -1 : 0"
-    need("uint64_t", "")
     body = f"return (uint64_t)b < {bits} ? a >> b : {past};"
     return f"{_binary_function(need, 'shr', of, body)}({args[0]}, {args[1]})"
 

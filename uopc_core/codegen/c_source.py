@@ -62,8 +62,7 @@ def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec:
 def render_function(function: Function, has_libmvec: bool) -> Source:
     """The C of one function."""
     writer = LoopWriter(function, has_libmvec)
-    for name in ("int64_t", "uint64_t"):
-        writer.need(name, "")
+    writer.need_types(_SCALAR)
     writer.block(function.body)
     text = _assemble(function, writer)
     buffers = function.buffers
@@ -83,13 +82,10 @@ def render_function(function: Function, has_libmvec: bool) -> Source:
 
 
 def _assemble(function: Function, writer: LoopWriter) -> str:
-    for dtype in (*[b.dtype for b in function.buffers], *[d for _, d in function.scalars]):
-        writer.need_typed(f"type {dtype.name}", f"/* {C_TYPES[dtype]} */")
-    writer.need_typed("type body", "\n".join(writer.lines))  # values on the way may have types that no buffer has
     params, arguments = _parameters(function, writer)
-    prelude = [text for name, text in writer.prelude.items() if not name.startswith("type ")]
+    writer.need_types("\n".join((*params, *arguments, *writer.lines)))
     lines = [
-        *prelude,
+        *writer.prelude.values(),
         _SCALAR,
         "",
         f"static inline int64_t {function.name}({', '.join(params)}) {{",

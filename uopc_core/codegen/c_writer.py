@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uopc_core.codegen.c_types import TYPEDEFS, literal
+from uopc_core.codegen.c_types import literal
 from uopc_core.loop.index import Atom, Cond, Div, Index, Mod, Value, Var
 from uopc_core.loop.loop_ir import Const, Operand
 
@@ -43,8 +43,7 @@ class Writer:
 
     def need(self, name: str, text: str) -> None:
         """Have `text`, which defines `name`, in the source once. Its types come before it."""
-        if name not in self.prelude:
-            self.prelude[name] = text or TYPEDEFS[name]
+        self.prelude.setdefault(name, text)
 
     def lift(self, value: int) -> str:
         """An integer that is always a run-time parameter."""

@@ -1,0 +1,111 @@
+/*
+parallel for i0 in 0..4096:
+    reduce a0 by max:
+        simd for r0 in 0..1024:
+            v0:float32 = buf4[1024*i0 + r0]
+            a0 <- v0
+    reduce ba0 by add:
+        simd for br0 in 0..1024:
+            bv0:float32 = buf4[br0 + 1024*i0]
+            bv2:float32 = sub(bv0, a0)
+            bv3:float32 = exp(bv2)
+            ba0 <- bv3
+            buf1[br0] = bv3
+    simd for cr0 in 0..1024:
+        cv0:float32 = buf1[cr0]
+        cv2:float32 = div(cv0, ba0)
+        buf3[cr0 + 1024*i0] = cv2
+*/
+typedef __INT64_TYPE__ int64_t;
+typedef __UINT64_TYPE__ uint64_t;
+#define SCALAR __asm__ volatile("")
+static inline void max_f32_lanes(float *restrict acc, const float *restrict x, int64_t m) {
+    for (; m >= 32; m -= 32, x += 32)
+#pragma omp simd
+        for (int k = 0; k < 32; k++) acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > x[k] ? acc[k] : x[k]);
+    for (int64_t k = 0; k < m; k++) { acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > x[k] ? acc[k] : x[k]); SCALAR; }
+}
+static float fold_max_f32(float *acc) {
+    for (int w = 16; w; w >>= 1)
+        for (int k = 0; k < w; k++) { acc[k] = acc[2 * k] != acc[2 * k] ? acc[2 * k] : (acc[2 * k] > acc[2 * k + 1] ? acc[2 * k] : acc[2 * k + 1]); SCALAR; }
+    return acc[0];
+}
+__attribute__((simd("notinbranch"))) float expf(float);
+static void expf_16(float *y, const float *x) {
+#pragma omp simd
+    for (int i = 0; i < 16; i++) y[i] = expf(x[i]);
+}
+static __attribute__((noinline)) void expf_v(float *y, const float *x, int64_t n) {
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) expf_16(y + i, x + i);
+    if (i == n) return;
+    float x16[16] = {0}, y16[16];
+    __builtin_memcpy(x16, x + i, (n - i) * sizeof(float));
+    expf_16(y16, x16);
+    __builtin_memcpy(y + i, y16, (n - i) * sizeof(float));
+}
+static inline void add_f32_lanes(float *restrict acc, const float *restrict x, int64_t m) {
+    for (; m >= 32; m -= 32, x += 32)
+#pragma omp simd
+        for (int k = 0; k < 32; k++) acc[k] = acc[k] + x[k];
+    for (int64_t k = 0; k < m; k++) { acc[k] = acc[k] + x[k]; SCALAR; }
+}
+static void carry_f32(float (*tree)[32], int64_t blocks, float *restrict acc, _Bool last) {
+    int level = 0;
+    for (; blocks && (last || blocks & 1); blocks >>= 1, level++)
+        if (blocks & 1)
+#pragma omp simd
+            for (int k = 0; k < 32; k++) acc[k] = tree[level][k] + acc[k];
+    if (last) return;
+#pragma omp simd
+    for (int k = 0; k < 32; k++) tree[level][k] = acc[k], acc[k] = 0;
+}
+static float fold_add_f32(float *acc) {
+    for (int w = 16; w; w >>= 1)
+        for (int k = 0; k < w; k++) { acc[k] = acc[2 * k] + acc[2 * k + 1]; SCALAR; }
+    return acc[0];
+}
+typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;
+
+static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const float *restrict in0, const int64_t *restrict n, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        float a0_[32];
+        for (int l = 0; l < 32; l++) a0_[l] = (-__builtin_inff());
+        for (int64_t j0 = 0; j0 < n[0]; j0 += 512) {
+            const int64_t m = n[0] - j0 < 512 ? n[0] - j0 : 512;
+            max_f32_lanes(a0_, &in0[i*n[1] + j0], m);
+        }
+        const float a0 = fold_max_f32(a0_);
+        float ba0_[32];
+        for (int l = 0; l < 32; l++) ba0_[l] = 0.0f;
+        float ba0_tree[48][32];
+        int64_t ba0_blocks = 0;
+        for (int64_t j0 = 0; j0 < n[2]; j0 += 512) {
+            const int64_t m = n[2] - j0 < 512 ? n[2] - j0 : 512;
+            float t0[512];
+#pragma omp simd
+            for (int64_t l = 0; l < m; l++) {
+                const int64_t j = j0 + l;
+                const float bv0 = in0[i*n[3] + j];
+                const float bv2 = bv0 - a0;
+                t0[l] = bv2;
+            }
+            expf_v(&row0[j0], t0, m);
+            add_f32_lanes(ba0_, &row0[j0], m);
+            carry_f32(ba0_tree, ba0_blocks++, ba0_, 0);
+        }
+        carry_f32(ba0_tree, ba0_blocks, ba0_, 1);
+        const float ba0 = fold_add_f32(ba0_);
+#pragma omp simd
+        for (int64_t j = 0; j < n[4]; j++) {
+            const float cv0 = row0[j];
+            const float cv2 = cv0 / ba0;
+            out0[i*n[5] + j] = cv2;
+        }
+    }
+    return 0;
+}
+
+int64_t uopc_kernel(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, int64_t begin, int64_t end, char *scratch, int64_t *status) {
+    return F_n_n((float *)(scratch + 0), bufs[0], bufs[1], dims, begin, end);
+}
