@@ -39,7 +39,7 @@ ShapeLike = int | Sequence[int]
 
 def node_of(x: ArrayLike) -> UOp:
     """The node of an array."""
-    return x._uop if isinstance(x, Array) else as_node(x)
+    return x._settled() if isinstance(x, Array) else as_node(x)
 
 
 wrap: Callable[[UOp], Array] = Array._from_uop

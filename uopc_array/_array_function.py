@@ -78,7 +78,7 @@ def _write(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwarg
         return
     if path == "copyto":
         where = kwargs.get("where", True)
-        target[... if where is True else where] = args[1]
+        target[...] = args[1] if where is True else call("where", _array(where), args[1], target)
         return
     values = to_host(f"numpy.{path}", target)
     call_host(f"numpy.{path}", function, (values, *args[1:]), kwargs)
@@ -135,8 +135,8 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 def _like(name: str) -> Callable[..., Any]:
     """A creation function called with ``like=``; NumPy's `order` has no meaning here."""
 
-    def create(*args: Any, order: str = "C", **kwargs: Any) -> Any:
-        return call(name, *args, **kwargs)
+    def create(*args: Any, order: str = "C", M: int | None = None, **kwargs: Any) -> Any:
+        return call(name, *args, **kwargs) if M is None else call(name, *args, M, **kwargs)
 
     return create
 

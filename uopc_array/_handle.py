@@ -9,7 +9,6 @@ import weakref
 from typing import Any, Self
 
 from uopc_array._realize import buffer_of_node, realize_node
-from uopc_array._tracing import trace_error
 from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, realize_all
 
 __all__ = ["Handle"]
@@ -67,15 +66,24 @@ class Handle:
         uop = self._uop
         if uop.op is Ops.BUFFER:
             return uop.arg
-        if uop.flags & TRACED:
-            raise trace_error(what, uop)
-        if uop.realized is None and hasattr(self, "_mates"):
+        if uop.realized is None and hasattr(self, "_mates") and not uop.flags & TRACED:
             realize_all([uop, *_pending(self._mates)])
             del self._mates
-        memory = buffer_of_node(uop)
+        memory = buffer_of_node(uop, what)
         if not uop.flags & TRACKED:
             self._rebind(UOp.buffer(memory))
         return memory
+
+    def _settled(self) -> UOp:
+        """The node to build on: memory, once the value has been computed as part of something else.
+
+        Without this a loop that never reads its own variable would keep every value that it has had.
+        """
+        uop = self._uop
+        if uop.realized is None or uop.flags & TRACKED:
+            return uop
+        self._rebind(UOp.buffer(uop.realized))
+        return self._uop
 
     def __del__(self) -> None:
         self._uop.held -= 1

@@ -33,18 +33,18 @@ class Methods(Handle):
         wanted = as_dtype(dtype)
         if not copy and wanted is self._uop.dtype and not self._weak:
             return self
-        return self._from_uop(cast_node(self._uop, wanted))
+        return self._from_uop(cast_node(self._settled(), wanted))
 
     @property
     def real(self) -> Self:
-        return self._from_uop(_bodies.real(self._uop))
+        return self._from_uop(_bodies.real(self._settled()))
 
     @property
     def imag(self) -> Self:
-        return self._from_uop(_bodies.imag(self._uop))
+        return self._from_uop(_bodies.imag(self._settled()))
 
     def conj(self) -> Self:
-        return self._from_uop(_bodies.conj(self._uop))
+        return self._from_uop(_bodies.conj(self._settled()))
 
     def conjugate(self) -> Self:
         return self.conj()
@@ -199,11 +199,11 @@ class Methods(Handle):
     def view(self, dtype: Any = None) -> Self:
         """The same bits as another dtype of the same size."""
         if dtype is None:
-            return self._from_uop(self._uop)
+            return self._from_uop(self._settled())
         wanted = as_dtype(dtype)
         if wanted.itemsize != self._uop.dtype.itemsize:
             raise ShapeError(f"view: expected a dtype of the size of {self._uop.dtype.name}, got {wanted.name}")
-        return self._from_uop(self._uop.bitcast(wanted))
+        return self._from_uop(self._settled().bitcast(wanted))
 
     def _in(self, dtype: Any) -> Self:
         return self if dtype is None else self.astype(dtype)

@@ -44,7 +44,7 @@ def as_node(x: Any, dtype: DType | None = None, copy: bool | None = None) -> UOp
         ValueError: `copy` is False and `x` holds no memory to share.
     """
     if isinstance(x, Handle):
-        return x._uop if dtype is None else cast_node(x._uop, dtype)
+        return x._settled() if dtype is None else cast_node(x._settled(), dtype)
     if isinstance(x, UOp):
         return x if dtype is None else cast_node(x, dtype)
     if is_scalar(x):

@@ -36,11 +36,11 @@ def _arithmetic(name: str, op: Ops, general: NodeFunction, direct: str) -> NodeF
 
     def function(x: Any, y: Any) -> UOp:
         if isinstance(x, Handle) and not x._weak:
-            node = x._uop
+            node = x._uop if x._uop.realized is None else x._settled()
             kind = node.dtype.kind
             if kind in direct:
                 if isinstance(y, Handle):
-                    other = y._uop
+                    other = y._uop if y._uop.realized is None else y._settled()
                     if other.dtype is node.dtype and other.shape == node.shape:
                         return _new(op, (node, other))
                 elif (type(y) is int and kind != "b") or (type(y) is float and kind in "fc"):
@@ -95,10 +95,10 @@ def _comparison(name: str, op: Ops, body: Callable[[UOp, UOp], UOp]) -> NodeFunc
 
     def function(x: Any, y: Any) -> UOp:
         if isinstance(x, Handle) and not x._weak:
-            node = x._uop
+            node = x._settled()
             other = None
             if isinstance(y, Handle):
-                other = y._uop
+                other = y._settled()
             elif type(y) is float and node.dtype.kind == "f":
                 other = _const(y, node.dtype, node.shape)
             if other is not None and other.dtype is node.dtype and other.shape == node.shape and node.dtype.kind != "c":
@@ -167,6 +167,12 @@ def _binary(function: NodeFunction, x: A, y: Any) -> A:
     return NotImplemented
 
 
+def _compared(function: NodeFunction, x: A, y: Any) -> A:
+    if isinstance(y, _OPERANDS):
+        return x._from_uop(function(x, y))
+    return NotImplemented
+
+
 def _reflected(function: NodeFunction, x: Any, y: A) -> A:
     if isinstance(x, _OPERANDS):
         return y._from_uop(function(x, y), y._weak and _is_weak(x))
@@ -191,7 +197,7 @@ def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
 
 
 def _unary(function: Callable[[UOp], UOp], x: A) -> A:
-    return x._from_uop(function(x._uop), x._weak)
+    return x._from_uop(function(x._settled()), x._weak)
 
 
 def _invert(x: UOp) -> UOp:
@@ -327,22 +333,22 @@ class Operators(Handle):
         return _in_place("bitwise_right_shift", _RIGHT_SHIFT, self, other)
 
     def __lt__(self, other: Any) -> Self:
-        return _binary(_LESS, self, other)
+        return _compared(_LESS, self, other)
 
     def __le__(self, other: Any) -> Self:
-        return _binary(_LESS_EQUAL, self, other)
+        return _compared(_LESS_EQUAL, self, other)
 
     def __gt__(self, other: Any) -> Self:
-        return _binary(_GREATER, self, other)
+        return _compared(_GREATER, self, other)
 
     def __ge__(self, other: Any) -> Self:
-        return _binary(_GREATER_EQUAL, self, other)
+        return _compared(_GREATER_EQUAL, self, other)
 
     def __eq__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]  # elementwise
-        return _binary(_EQUAL, self, other)
+        return _compared(_EQUAL, self, other)
 
     def __ne__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]  # elementwise
-        return _binary(_NOT_EQUAL, self, other)
+        return _compared(_NOT_EQUAL, self, other)
 
     def __matmul__(self, other: Any) -> Self:
         if not isinstance(other, _OPERANDS):

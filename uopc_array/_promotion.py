@@ -126,7 +126,7 @@ def _shape_of(x: Operand) -> tuple[int, ...]:
 
 def _node_in(x: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
     if isinstance(x, Handle):
-        x = x._uop
+        x = x._settled()
     elif not isinstance(x, UOp):
         return UOp.const(x, dtype, shape)
     return composite.broadcast_to(cast_node(x, dtype), shape)

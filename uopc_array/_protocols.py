@@ -127,7 +127,7 @@ class Protocols(Handle):
 
     def copy(self, order: str = "C") -> Self:
         """An array with the same values that later assignments to this one do not change."""
-        return self._from_uop(self._uop, self._weak)
+        return self._from_uop(self._settled(), self._weak)
 
     def __copy__(self) -> Self:
         return self.copy()

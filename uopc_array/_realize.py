@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from uopc_array._tracing import trace_error
 from uopc_core import TRACED, TRACKED, Buffer, Ops, UOp, realize_all
 
 __all__ = ["NumPyArray", "buffer_from_numpy", "buffer_of_node", "read_only_view", "realize_node"]
@@ -18,10 +19,18 @@ def buffer_from_numpy(array: NumPyArray, copy: bool = True) -> Buffer:
     return Buffer.from_numpy(array, copy)
 
 
-def buffer_of_node(uop: UOp) -> Buffer:
-    """The memory that holds the value of `uop`, computed now if it is not there yet."""
+def buffer_of_node(uop: UOp, what: str = "this function") -> Buffer:
+    """The memory that holds the value of `uop`, computed now if it is not there yet.
+
+    Args:
+        what: the operation that needs the value, for the message.
+    Raises:
+        TraceError: inside `jit`, where there is no value yet.
+    """
     if uop.op is Ops.BUFFER:
         return uop.arg
+    if uop.flags & TRACED:
+        raise trace_error(what, uop)
     return uop.realized if uop.realized is not None else realize_all([uop])[0]
 
 

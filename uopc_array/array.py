@@ -63,7 +63,7 @@ class Array(Operators, Methods, Protocols):
     @property
     def T(self) -> Self:
         """The axes in reverse order."""
-        return self._from_uop(self._uop.permute(range(self.ndim)[::-1]))
+        return self._from_uop(self._settled().permute(range(self.ndim)[::-1]))
 
     @property
     def mT(self) -> Self:
@@ -71,7 +71,7 @@ class Array(Operators, Methods, Protocols):
         n = self.ndim
         if n < 2:
             raise ShapeError(f"mT: expected two axes or more, got shape {self.shape}")
-        return self._from_uop(self._uop.permute([*range(n - 2), n - 1, n - 2]))
+        return self._from_uop(self._settled().permute([*range(n - 2), n - 1, n - 2]))
 
     def __getitem__(self, key: Any) -> Self:
         """What `key` selects: ints, slices, ``None``, ``...``, integer arrays and bool masks, combined as in NumPy.
@@ -79,7 +79,7 @@ class Array(Operators, Methods, Protocols):
         Raises:
             IndexError: an index that is out of bounds, or no index at all.
         """
-        uop = self._uop
+        uop = self._settled()
         if uop.op is _BUFFER and not uop.flags and _names_one_element(key, uop.shape):
             return self._from_uop(_const(uop.arg.array[key].item(), uop.dtype))
         return self._from_uop(read(uop, key))

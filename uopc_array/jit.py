@@ -31,6 +31,7 @@ MAX_TRACES = 256  # kept per function
 _BUFFER = Ops.BUFFER
 _tracing = threading.RLock()  # one for all functions: they call each other
 _NUMBERS = frozenset({int, float, complex})
+_TYPES = {"i": int, "u": int, "f": float, "c": complex}  # of traced Python numbers, by the kind of their dtype
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class JittedFunction:
         self._static_argnums = frozenset(static_argnums)
         self._static_argnames = frozenset(static_argnames)
         self._traces: OrderedDict[Hashable, _Trace] = OrderedDict()
-        functools.update_wrapper(self, f)
+        functools.update_wrapper(self, f, updated=())  # the attributes of a jitted `f` are its own
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and not self._static_argnums:
@@ -101,7 +102,9 @@ class JittedFunction:
         args, kwargs = self._mark_static(args, kwargs)
         leaves, treedef = flatten((args, kwargs))
         inputs = [leaf for leaf in leaves if _is_input(leaf)]
-        key = (treedef, *[_signature(leaf) for leaf in leaves])
+        key: tuple[Hashable, ...] = tuple([part for leaf in leaves for part in _signature(leaf)])
+        if kwargs or treedef != _plain_treedef(len(args)):
+            key = (treedef, key)
         flags = 0
         for leaf in inputs:
             flags |= leaf._uop.flags if isinstance(leaf, Array) else 0
@@ -143,26 +146,32 @@ def _plain_key(args: tuple[Any, ...]) -> Hashable | None:
     return tuple(key)
 
 
+@functools.cache
+def _plain_treedef(n: int) -> TreeDef:
+    """The structure of `n` positional arguments that are no containers."""
+    return flatten(((0,) * n, {}))[1]
+
+
 def _is_input(leaf: Any) -> bool:
     if type(leaf) is int:
         return -(2**63) <= leaf < 2**63
     return isinstance(leaf, Array | np.ndarray | np.generic) or type(leaf) in _NUMBERS
 
 
-def _signature(leaf: Any) -> Hashable:
-    """What of a leaf a trace depends on.
+def _signature(leaf: Any) -> tuple[Hashable, ...]:
+    """What of a leaf a trace depends on, as in `_plain_key`.
 
     Raises:
         TraceError: a static leaf that is not hashable.
     """
     if isinstance(leaf, Array):
-        return leaf._uop.shape, leaf._uop.dtype, leaf._weak
+        return (_TYPES[leaf._uop.dtype.kind],) if leaf._weak else (leaf._uop.shape, leaf._uop.dtype)
     if isinstance(leaf, np.ndarray | np.generic):
         like = cast("Array", leaf)
-        return like.shape, like.dtype, isinstance(leaf, np.generic)
+        return (("scalar", like.dtype),) if isinstance(leaf, np.generic) else (like.shape, like.dtype)
     kind = cast("type[object]", type(leaf))
     if _is_input(leaf):
-        return kind
+        return (kind,)
     value = leaf.value if isinstance(leaf, _Static) else leaf
     try:
         hash(value)
@@ -171,7 +180,7 @@ def _signature(leaf: Any) -> Hashable:
             f"jit: a static argument must be hashable, got {value!r:.60}; pass arrays and numbers as inputs, "
             "in tuples, lists and dicts if you like"
         ) from None
-    return kind, cast("type[object]", type(value)), value
+    return ((kind, cast("type[object]", type(value)), value),)
 
 
 # ------------------------------------------------------------------------------------------------------------ tracing
@@ -204,7 +213,8 @@ def _input(leaf: Any) -> Array:
     if isinstance(leaf, np.generic):
         return Array._from_uop(UOp.param(number, (), as_node(leaf).dtype, "scalar"))
     node = as_node(leaf)
-    return Array._from_uop(UOp.param(number, node.shape, node.dtype), weak=isinstance(leaf, Array) and leaf._weak)
+    weak = isinstance(leaf, Array) and leaf._weak
+    return Array._from_uop(UOp.param(number, node.shape, node.dtype, "scalar" if weak else "buffer"), weak)
 
 
 def _reads_foreign_input(trace: _Trace) -> bool:
@@ -248,7 +258,9 @@ def _prepare(trace: _Trace) -> Executable:
 
 def _argument(x: Any) -> Any:
     """An input as the runtime takes it: memory, or a Python number."""
-    if type(x) is Array:
+    if isinstance(x, Array):
+        if x._weak:
+            return x.item()
         uop = x._uop
         return uop.arg if uop.op is _BUFFER else x._memory("jit")
     if type(x) in _NUMBERS:
