@@ -149,7 +149,7 @@ def _signs_of_zero(value: Scalar) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Node(Pattern):
-    """A node of this op whose sources match."""
+    """A node of this op whose sources match. What a commutative node inside another matched first is not tried anew."""
 
     op: Ops
     src: tuple[Pattern, ...]
