@@ -54,7 +54,8 @@ def layouts(x: np.ndarray[Any, Any]) -> Iterator[tuple[xp.Array, np.ndarray[Any,
 
 def equal(ours: Any, wanted: Any, ulps: float = 0, atol: float = 0.0) -> bool:
     """Whether values agree, nan with nan; zeros by their sign as well where no tolerance is given."""
-    got, want = np.asarray(ours), np.asarray(wanted)
+    got: Any = np.asarray(ours)
+    want: Any = np.asarray(wanted)
     if got.shape != want.shape:
         return False
     if got.dtype.kind == "c" or want.dtype.kind == "c":
