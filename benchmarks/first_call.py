@@ -49,7 +49,7 @@ def _function_and_arguments(case: str, np_like: Any, size: int) -> tuple[Callabl
 
 
 def _seconds_of_call(library: str, case: str, compiled: Any, size: int) -> float:
-    np_like = xp if library == OURS else installed("jax").numpy
+    np_like: Any = xp if library == OURS else installed("jax").numpy
     _, arguments, _ = _function_and_arguments(case, np_like, size)
     moved = [[np_like.asarray(p) for p in a] if isinstance(a, list) else np_like.asarray(a) for a in arguments]
     start = time.perf_counter()
@@ -64,7 +64,7 @@ def _seconds_of_call(library: str, case: str, compiled: Any, size: int) -> float
 
 
 def _compiled(library: str, case: str, size: int) -> Any:
-    transforms = xp if library == OURS else installed("jax")
+    transforms: Any = xp if library == OURS else installed("jax")
     f, _, differentiate = _function_and_arguments(case, xp if library == OURS else transforms.numpy, size)
     return transforms.jit(transforms.value_and_grad(f) if differentiate else f)
 
