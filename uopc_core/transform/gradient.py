@@ -126,9 +126,11 @@ class _Walk:
 
     def send_factors(self, node: UOp, ct: UOp, masked: bool) -> None:
         strong = masked or node.op in SINGULAR
+        # the zeros of a strong product are by selection, too
+        below = masked or node.op is Ops.STRONG_MUL
         for s, factor in zip(node.src, factors_of(node), strict=True):
             if factor is not None and s in self.dependent:
-                self.add(s, product(ct, factor, strong), masked)
+                self.add(s, product(ct, factor, strong), below)
 
     def send_linearized(self, node: UOp, ct: UOp, masked: bool) -> None:
         rule = linearization_of(node)

@@ -63,9 +63,11 @@ def _tangent_of(node: UOp, tangents: list[UOp | None]) -> UOp:
 def _sum_of_products(node: UOp, tangents: list[UOp | None]) -> UOp:
     total: UOp | None = None
     strong = node.op in SINGULAR
-    for tangent, factor in zip(tangents, factors_of(node), strict=True):
+    for k, (tangent, factor) in enumerate(zip(tangents, factors_of(node), strict=True)):
         if tangent is not None and factor is not None:
-            term = product(tangent, factor, strong)
+            # in x * dy of a strong product x * y it is x whose zero is strong, as it was in the product
+            swap = node.op is Ops.STRONG_MUL and k == 1
+            term = node.src[0].binary(Ops.STRONG_MUL, tangent) if swap else product(tangent, factor, strong)
             total = term if total is None else total + term
     return zeros_like(node) if total is None else total
 

@@ -1,0 +1,44 @@
+"""Each op has one derivative, and a record that checks it."""
+
+from collections import Counter
+
+from tests.transform.records import RECORDS
+from uopc_core.ir.op import LEAVES, REDUCIBLE, SCANNABLE, SCATTER_MODES, TENSOR_OPS, Ops
+from uopc_core.transform.linearizations import LINEARIZATIONS, MODE_LINEARIZATIONS
+from uopc_core.transform.partials import PARTIALS, SINGULAR
+from uopc_core.transform.transposes import MASKING, TRANSPOSES
+from uopc_core.transform.zero_derivative import ZERO_DERIVATIVE
+
+
+def test_every_op_has_exactly_one_derivative_entry() -> None:
+    tables = (PARTIALS, TRANSPOSES, LINEARIZATIONS, ZERO_DERIVATIVE)
+    assert Counter(op for table in tables for op in table) == Counter(TENSOR_OPS)
+
+
+def test_every_mode_has_exactly_one_derivative_entry() -> None:
+    truths = {Ops.AND, Ops.OR}  # of integers and bool only
+    linear = {(Ops.REDUCE, Ops.ADD), (Ops.SCAN, Ops.ADD), (Ops.SCATTER, "set"), (Ops.SCATTER, "add")}
+    modes = {
+        *[(Ops.REDUCE, how) for how in REDUCIBLE - truths],
+        *[(Ops.SCAN, how) for how in SCANNABLE],
+        *[(Ops.SCATTER, how) for how in SCATTER_MODES],
+    }
+    assert Counter([*linear, *MODE_LINEARIZATIONS]) == Counter(modes)
+
+
+def test_markings_are_of_ops_in_their_table() -> None:
+    assert PARTIALS.keys() >= SINGULAR
+    assert TRANSPOSES.keys() >= MASKING
+
+
+def test_reasons_are_given_for_zero_derivatives() -> None:
+    assert all(ZERO_DERIVATIVE.values())
+
+
+def test_every_op_has_a_finite_difference_record() -> None:
+    # bits of a float are no function that a difference could measure
+    assert {record.op for record in RECORDS} == TENSOR_OPS - LEAVES - {Ops.BITCAST}
+
+
+def test_names_of_records_are_distinct() -> None:
+    assert len({str(record) for record in RECORDS}) == len(RECORDS)
