@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uopc_core.codegen.c_ops import C_OPS, Need
+from uopc_core.codegen.c_ops import Need
 from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, real_dtype
 from uopc_core.ir.op import Ops
@@ -127,7 +127,8 @@ def need_scalar_function(need: Need, op: Ops, dtype: DType, vector: bool) -> str
 
 # what libm has no function for, as NumPy computes it
 _COMPOSED: dict[Ops, str] = {
-    Ops.EXP2: "return cexp{f}(mul_{s}(x, __builtin_complex(({t})0x1.62e42fefa39efp-1, ({t})0)));",
+    Ops.EXP2: "const {t} k = ({t})0x1.62e42fefa39efp-1; "
+    "return cexp{f}(__builtin_complex(__real__ x * k, __imag__ x * k));",
     Ops.LOG2: "const {c} l = clog{f}(x); const {t} k = ({t})0x1.71547652b82fep0; "
     "return __builtin_complex(__real__ l * k, __imag__ l * k);",
     Ops.LOG10: "const {c} l = clog{f}(x); const {t} k = ({t})0x1.bcb7b1526e50ep-2; "
@@ -165,7 +166,6 @@ def render_complex_math(need: Need, op: Ops, dtype: DType, x: str) -> str:
     """A function of one complex number."""
     assert is_complex(dtype), dtype
     c, t, f = C_TYPES[dtype], C_TYPES[real_dtype(dtype)], "f" if dtype is dtypes.complex64 else ""
-    s = "c64" if f else "c128"
     name = COMPLEX_MATH[op] + f
     if op not in _COMPOSED:
         need(name, f"{c} {name}({c});")
@@ -175,9 +175,8 @@ def render_complex_math(need: Need, op: Ops, dtype: DType, x: str) -> str:
         _declare(need, REAL_MATH[part], t, f, False)
     if op is Ops.EXP2:
         need(f"cexp{f}", f"{c} cexp{f}({c});")
-        C_OPS[Ops.MUL](need, ("x", "x"), dtype, dtype)
     if op in (Ops.LOG2, Ops.LOG10):
         need(f"clog{f}", f"{c} clog{f}({c});")
-    body = _COMPOSED[op].format(c=c, t=t, f=f, s=s)
+    body = _COMPOSED[op].format(c=c, t=t, f=f)
     need(f"np_{name}", f"static inline {c} np_{name}({c} x) {{ {body} }}")
     return f"np_{name}({x})"
