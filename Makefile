@@ -18,8 +18,9 @@ RUN = $(VENV)/bin/python
 demo: $(VENV)/.ready-demo
 	$(RUN) examples/digits.py
 
+# BLAS gets one thread in each worker: its threads spin while they wait for a core that another worker has.
 test: $(VENV)/.ready-test
-	$(RUN) -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-test
 	$(RUN) -m ruff check .

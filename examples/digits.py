@@ -1,7 +1,7 @@
 """Learns to read handwritten digits, twice: with `uopc_array` in the functional style, then with `uopc_core.nn`.
 
 The 1,797 images of 8 x 8 pixels come with scikit-learn; a fifth is held out. Before training, one gradient is checked
-against central differences, and the C of a fused kernel is shown; the losses of both runs are drawn to digits.png.
+against central differences. At the end the C of a fused kernel is shown and the losses are drawn to digits.png.
 """
 
 import argparse
@@ -198,14 +198,14 @@ def main(n_epochs: int, plot: Path) -> tuple[float, float]:
     train, test = load()
     by_grad, by_differences = check_gradient(train)
     print(f"one gradient: {by_grad:.10f} by grad, {by_differences:.10f} by central differences")
-    print("the first layer, from the graph to C:")
-    print(explain(hidden_layer(initial_params(np.random.default_rng(0), np.float32), xp.asarray(test.images))))
     params, array_losses = train_arrays(train, n_epochs)
     network, tensor_losses = train_tensors(train, n_epochs)
     results = (
         accuracy(scores(params, xp.asarray(test.images)), test.labels),
         accuracy(network(Tensor(test.images)).numpy(), test.labels),
     )
+    print("\nWhat became of the first layer, maximum(images @ weight + bias, 0), from the graph to C:\n")
+    print(explain(hidden_layer(params, xp.asarray(test.images))))
     draw({"uopc_array": array_losses, "uopc_core.nn": tensor_losses}, plot)
     print(f"right on the held-out fifth: {results[0]:.1%} with uopc_array, {results[1]:.1%} with uopc_core.nn")
     print(f"losses drawn to {plot}")

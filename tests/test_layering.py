@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 HEIGHT = {name: height for height, row in enumerate(LAYERS) for name in row}
 PUBLIC = {"errors"}  # modules of the core that are themselves public names of its top
-DEPENDENCIES = {"numpy", "cffi", "array_api_compat", "optree", "opt_einsum"}
+DEPENDENCIES = {"numpy", "cffi", "_cffi_backend", "array_api_compat", "optree", "opt_einsum"}
 
 
 @dataclass(frozen=True)
