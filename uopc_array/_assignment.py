@@ -1,7 +1,6 @@
 """Item assignment: the node of an array after ``x[key] = value``, and the write in place where nobody else can see it.
 
-A basic key is a chain of movement ops, so writing is the inverse chain on the value: ``where(inverse(true),
-inverse(value), x)``. Index arrays scatter into the view of the basic items, which is then written back the same way.
+Index arrays scatter into the view that the basic items of the key select; a view is written back to what it was made from.
 """
 
 from __future__ import annotations
@@ -11,17 +10,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from uopc_array._handle import Handle
-from uopc_array._indexing import ParsedKey, advanced_orders, is_basic, parse_key, view_of
+from uopc_array._handle import Handle, View
+from uopc_array._indexing import ItemLens, ParsedKey, advanced_orders, is_basic, parse_key, view_of
+from uopc_array._lenses import write_back
 from uopc_array._nodes import Operand, as_node, cast_node, is_scalar, to_operand
 from uopc_array._realize import buffer_from_numpy, buffer_of_node
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex
 from uopc_core.errors import DTypeError, IndexBoundsError, ShapeError
 
-__all__ = ["assign", "assigned", "check_assignable", "own_memory", "value_node", "write_back"]
+__all__ = ["assign", "assigned", "check_assignable", "own_memory", "value_node"]
 
 NumPyArray = np.ndarray[Any, Any]
 _BUFFER = Ops.BUFFER
+_NOTHING = UOp.const(0, dtypes.float64)
 _REALS = frozenset({bool, int, float})
 _PLAIN = frozenset({int, slice})
 _count = sys.getrefcount
@@ -78,37 +79,6 @@ def check_assignable(given: DType, dtype: DType) -> None:
         )
 
 
-def write_back(x: UOp, view: UOp, value: UOp) -> UOp:
-    """`x` with `value` in the place of `view`, which movement ops have made from `x`."""
-    chain: list[UOp] = []
-    node = view
-    while node is not x:
-        chain.append(node)
-        (node,) = node.src
-    placed = _undo(chain, value)
-    if all(step.op is not Ops.SHRINK or step.size == step.src[0].size for step in chain):
-        return placed
-    return _undo(chain, UOp.const(True, dtypes.bool, value.shape)).where(placed, x)
-
-
-def _undo(chain: list[UOp], value: UOp) -> UOp:
-    """Send `value`, of the shape that the chain leads to, back to where it starts; zeros where nothing came from."""
-    for step in chain:
-        source = step.src[0].shape
-        if step.op is Ops.SHRINK:
-            value = composite.pad_to(value, [a for a, _ in step.arg], source)
-        elif step.op is Ops.PAD:
-            value = value.shrink([(a, a + n) for (a, _), n in zip(step.arg, source, strict=True)])
-        elif step.op is Ops.PERMUTE:
-            value = value.permute([step.arg.index(axis) for axis in range(len(step.arg))])
-        elif step.op is Ops.FLIP:
-            value = value.flip(step.arg)
-        else:
-            assert step.op is Ops.RESHAPE, step
-            value = value.reshape(source)
-    return value
-
-
 def _scattered(view: UOp, key: ParsedKey, value: Operand) -> UOp:
     """`view` after the assignment to what the index arrays of `key` pick from it."""
     order, back = advanced_orders(key)
@@ -145,20 +115,55 @@ def _assigned_where(x: UOp, mask: UOp, value: Operand) -> UOp:
 def assign(x: Handle, key: Any, value: Any) -> None:
     """``x[key] = value``: on the memory itself where only `x` can see it, else in the graph."""
     # no local variable here may hold the node or its memory: `own_memory` counts who does
-    if type(value) in _REALS and x._uop.op is _BUFFER and not x._uop.flags and _is_plain(key):
+    if type(value) in _REALS and x._alias is None and x._uop.op is _BUFFER and not x._uop.flags and _is_plain(key):
         _store(own_memory(x), key, value)
         return
     operand = to_operand(value)
-    if _needs_graph(x, key, operand):
-        x._rebind(assigned(x._uop, key, operand))
+    if _is_same_view(x, key, operand):
         return
-    x._memory("item assignment")
-    if _is_large_and_pending(operand) and is_basic(key):
-        x._rebind(assigned(x._uop, key, operand))
+    if _needs_graph(x, key, operand) or (_is_large_and_pending(operand) and is_basic(key)):
+        _settle_base(x)
+        x._write(assigned(x._uop, key, operand))
         return
-    stored = operand if is_scalar(operand) else _values_of(operand)
     check_assignable(as_node(operand).dtype, x._uop.dtype)
-    _store(own_memory(x), _key_for_numpy(key), stored)
+    stored = operand if is_scalar(operand) else _values_of(operand)
+    _store(_writable(x), _key_for_numpy(key), stored)
+
+
+def _is_same_view(x: Handle, key: Any, value: Operand) -> bool:
+    """Whether `value` is ``x[key]`` itself: the second half of ``x[key] += y``, which has written already."""
+    if not isinstance(value, Handle) or not isinstance(value._alias, View):
+        return False
+    lens, before = value._alias.chain
+    if not isinstance(lens, ItemLens) or lens.key != key:
+        return False
+    alias = x._alias
+    return before is alias.chain if isinstance(alias, View) else before is None and value._alias.base is x
+
+
+def _settle_base(x: Handle) -> None:
+    """Compute what is written to before it changes again, so that a loop of assignments does not pile up."""
+    base = x._alias.base if isinstance(x._alias, View) else x
+    if not base._uop.flags:
+        base._memory("item assignment")
+
+
+def _writable(x: Handle) -> NumPyArray:
+    """The elements of `x` as a NumPy array to write to."""
+    alias = x._alias
+    if not isinstance(alias, View):
+        x._memory("item assignment")
+        if alias is not None:
+            alias.version += 1
+        return own_memory(x)
+    base = alias.base
+    base._memory("item assignment")
+    x._rebind(_NOTHING)  # its node would keep the memory shared; `x` follows its base when it is read
+    alias.root.version += 1
+    target = own_memory(base)
+    for lens in alias.lenses():
+        target = lens.on_array(target)
+    return target
 
 
 def _is_plain(key: Any) -> bool:

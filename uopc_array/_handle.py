@@ -1,5 +1,7 @@
-"""The handle: what the user holds on to, one slot that points at an immutable node and moves when the value changes.
+"""The handle: what the user holds on to, a slot that points at an immutable node and moves when the value changes.
 
+A view is a handle with a way to the handle whose elements it shares. It follows its base when that changes (each base counts its changes), and
+what is written to it is written to the base.
 Invariant: a handle counts itself on its node (`uop.held`), so that what the user can see is computed once and kept.
 """
 
@@ -8,10 +10,64 @@ from __future__ import annotations
 import weakref
 from typing import Any, Self
 
+from uopc_array._lenses import Lens, write_back
 from uopc_array._realize import buffer_of_node, realize_node
 from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, realize_all
 
-__all__ = ["Handle"]
+__all__ = ["Handle", "Root", "View"]
+
+# the steps from a base to a view, last one first
+Chain = tuple[Lens, "Chain | None"]
+
+
+class Root:
+    """What a handle with views of it knows: how often it has changed since the first."""
+
+    __slots__ = ("version",)
+
+    def __init__(self) -> None:
+        self.version = 0
+
+    def is_stale(self) -> bool:
+        return False
+
+
+class View:
+    """What a view knows.
+
+    Attributes:
+        base: the handle whose elements these are, no view itself.
+        chain: the way from there.
+        root: the count of changes of `base`.
+        version: the count that the node of the view belongs to.
+    """
+
+    __slots__ = ("base", "chain", "root", "version")
+
+    def __init__(self, base: Handle, chain: Chain, root: Root) -> None:
+        self.base = base
+        self.chain = chain
+        self.root = root
+        self.version = root.version
+
+    def is_stale(self) -> bool:
+        return self.version != self.root.version
+
+    def lenses(self) -> list[Lens]:
+        """The steps from the base to the view."""
+        out: list[Lens] = []
+        chain: Chain | None = self.chain
+        while chain is not None:
+            lens, chain = chain
+            out.append(lens)
+        return out[::-1]
+
+    def node_of_base(self) -> tuple[UOp, UOp]:
+        """The present nodes of the base and of the view."""
+        base = view = self.base._uop
+        for lens in self.lenses():
+            view = lens.on_node(view)
+        return base, view
 
 
 class Handle:
@@ -19,15 +75,18 @@ class Handle:
 
     Attributes:
         _uop: the node that stands for the present value.
+        _node: the node that stood for it when somebody last looked.
+        _alias: what it knows as a view, or as an array of which there are views.
         _mates: handles to compute together with this one, set only where there are any.
         _weak: True for a traced Python scalar, whose dtype gives way to that of an array (NEP 50).
     """
 
-    __slots__ = ("__weakref__", "_mates", "_uop", "_weak")
+    __slots__ = ("__weakref__", "_alias", "_mates", "_node", "_weak")
 
-    _uop: UOp
-    _weak: bool
+    _alias: Root | View | None
     _mates: tuple[weakref.ref[Any], ...]
+    _node: UOp
+    _weak: bool
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         raise TypeError("Array: not made by calling the class; use uopc_array.asarray(...)")
@@ -39,21 +98,55 @@ class Handle:
             uop = realize_node(uop)
         self = object.__new__(cls)
         uop.held += 1
-        self._uop = uop
+        self._node = uop
         self._weak = weak
+        self._alias = None
         return self
 
+    @property
+    def _uop(self) -> UOp:
+        alias = self._alias
+        if alias is not None and alias.is_stale():
+            self._follow()
+        return self._node
+
     def _rebind(self, uop: UOp) -> None:
-        """Let this handle stand for `uop` from now on."""
+        """Let this handle point at `uop` from now on; views of it do not follow."""
         if uop.depth > MAX_DEPTH and not uop.flags & TRACED:
             uop = realize_node(uop)
         uop.held += 1
-        self._uop.held -= 1
-        self._uop = uop
+        self._node.held -= 1
+        self._node = uop
 
     def _write(self, uop: UOp) -> None:
         """Give this handle the value of `uop`, of its own shape and dtype, as an assignment to all of it."""
+        alias = self._alias
+        if isinstance(alias, View):
+            base, view = alias.node_of_base()
+            alias.base._write(write_back(base, view, uop))
+            return
         self._rebind(uop)
+        if alias is not None:
+            alias.version += 1
+
+    def _view(self, uop: UOp, lens: Lens) -> Self:
+        """A handle on `uop`, which is what `lens` gives of this one: a view of its elements."""
+        view = self._from_uop(uop)
+        alias = self._alias
+        if alias is None:
+            alias = self._alias = Root()
+        if isinstance(alias, View):
+            view._alias = View(alias.base, (lens, alias.chain), alias.root)
+        else:
+            view._alias = View(self, (lens, None), alias)
+        return view
+
+    def _follow(self) -> None:
+        """Point at the elements that the base has by now."""
+        alias = self._alias
+        assert isinstance(alias, View)
+        self._rebind(alias.node_of_base()[1])
+        alias.version = alias.root.version
 
     def _memory(self, what: str) -> Buffer:
         """The memory that holds the value, computed now if need be.
@@ -83,10 +176,10 @@ class Handle:
         if uop.realized is None or uop.flags & TRACKED:
             return uop
         self._rebind(UOp.buffer(uop.realized))
-        return self._uop
+        return self._node
 
     def __del__(self) -> None:
-        self._uop.held -= 1
+        self._node.held -= 1
 
 
 def _pending(mates: tuple[weakref.ref[Any], ...]) -> list[UOp]:

@@ -16,12 +16,12 @@ import numpy as np
 
 from uopc_array._handle import Handle
 from uopc_array._nodes import as_node
-from uopc_array._realize import buffer_from_numpy, buffer_of_node
+from uopc_array._realize import NumPyArray, buffer_from_numpy, buffer_of_node
 from uopc_array._tracing import trace_error
 from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_integer
 from uopc_core.errors import IndexBoundsError, ShapeError
 
-__all__ = ["ParsedKey", "advanced_orders", "gather", "is_basic", "parse_key", "read", "view_of"]
+__all__ = ["ItemLens", "ParsedKey", "advanced_orders", "gather", "is_basic", "parse_key", "read", "view_of"]
 
 _FULL = slice(None)
 
@@ -210,6 +210,21 @@ def positions_of_mask(mask: UOp) -> list[UOp]:
     values = buffer_of_node(mask).array
     parts = np.nonzero(values.reshape(values.shape or (1,)))
     return [UOp.buffer(buffer_from_numpy(np.ascontiguousarray(part), copy=False)) for part in parts]
+
+
+class ItemLens:
+    """A key of basic items, as a step to a view."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
+
+    def on_node(self, x: UOp) -> UOp:
+        return read(x, self.key)
+
+    def on_array(self, x: NumPyArray) -> NumPyArray:
+        return x[self.key if isinstance(self.key, tuple) else (self.key, ...)]
 
 
 def read(x: UOp, key: Any) -> UOp:

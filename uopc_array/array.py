@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, Self, cast
 
 from uopc_array._assignment import assign
-from uopc_array._indexing import read
+from uopc_array._indexing import ItemLens, is_basic, read
 from uopc_array._methods import Methods
 from uopc_array._operators import Operators
 from uopc_array._protocols import Protocols
@@ -82,7 +82,7 @@ class Array(Operators, Methods, Protocols):
         uop = self._settled()
         if uop.op is _BUFFER and not uop.flags and _names_one_element(key, uop.shape):
             return self._from_uop(_const(uop.arg.array[key].item(), uop.dtype))
-        return self._from_uop(read(uop, key))
+        return self._view(read(uop, key), ItemLens(key)) if is_basic(key) else self._from_uop(read(uop, key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to what `key` selects; the value is converted to the dtype of the array and broadcast.
