@@ -8,9 +8,10 @@ import pytest
 
 from tests.rewrite.values import bits_of, environment, special_values
 from uopc_core.dtype import DTYPES, DType, dtypes
-from uopc_core.errors import DTypeError
+from uopc_core.errors import DTypeError, VerifyError
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.op import ELEMENTWISE, Ops
+from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp, toposort
 from uopc_core.rewrite.algebra import RULES, simplify
 from uopc_core.rewrite.engine import rewrite
@@ -194,11 +195,21 @@ def test_only_named_rules_apply_in_a_table_of_ones_own():
     assert rewrite([(x * 1) - 0.0], rules) == [x - 0.0]
 
 
-def test_rule_names_are_traced(capsys: pytest.CaptureFixture[str]):
+def test_rule_names_and_the_result_are_traced(capsys: pytest.CaptureFixture[str]):
     x = UOp.param(0, (4,), dtypes.float32)
     with context(debug=2):
-        simplify([x * 1])
-    assert "rewrite mul-one" in capsys.readouterr().err
+        simplify([-(x * 1)])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("rewrite mul-one: ")
+    assert lines[1:] == ["# rewritten", *to_uir([-x]).splitlines()]
+
+
+def test_the_result_is_verified_when_asked_for():
+    x = UOp.param(93, (4,), dtypes.float32)
+    forged = -x
+    forged.depth = 9
+    with context(verify=True), pytest.raises(VerifyError, match="expected a depth of 0 to 1, got 9"):
+        simplify([forged])
 
 
 def test_a_slice_of_one_part_of_a_join_reads_only_that_part():

@@ -10,7 +10,9 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 
 from uopc_core.ir.op import Ops
+from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp
+from uopc_core.ir.verify import verify
 from uopc_core.rewrite.pattern import Rule, const_of
 from uopc_core.settings import current
 
@@ -56,8 +58,18 @@ class Rewriter:
         return None
 
     def rewrite(self, roots: Sequence[UOp]) -> list[UOp]:
-        """`roots` with every rule applied wherever it applies, down to a fixpoint."""
-        return _to_fixpoint(roots, self.step)
+        """`roots` with every rule applied wherever it applies, down to a fixpoint.
+
+        Raises:
+            RecursionError: the rules go in circles.
+            VerifyError: with the switch `verify`, a rule made a node that is not well formed.
+        """
+        new = _to_fixpoint(roots, self.step)
+        if current().debug >= _DEBUG_RULES:
+            print(f"# rewritten\n{to_uir(new)}", file=sys.stderr)
+        if current().verify:
+            verify(new)
+        return new
 
 
 def rewrite(roots: Sequence[UOp], rules: Sequence[Rule]) -> list[UOp]:
