@@ -34,11 +34,15 @@ def _wrong_second_derivative(monkeypatch: pytest.MonkeyPatch) -> Callable[[UOp],
     return lambda x: x.unary(Ops.SIN)
 
 
-@pytest.mark.parametrize(
-    "plant",
-    [_wrong_partial, _wrong_transpose, _wrong_linearization, _wrong_second_derivative],
-    ids=lambda f: f.__name__,
-)
+WRONG = {
+    "partial": _wrong_partial,
+    "transpose": _wrong_transpose,
+    "linearization": _wrong_linearization,
+    "second derivative": _wrong_second_derivative,
+}
+
+
+@pytest.mark.parametrize("plant", WRONG.values(), ids=WRONG.keys())
 def test_a_rule_that_is_off_by_a_thousandth_is_found(
     plant: Callable[[pytest.MonkeyPatch], Callable[[UOp], UOp]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

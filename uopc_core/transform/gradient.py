@@ -115,7 +115,9 @@ class _Walk:
         if ct is None:
             return
         masked = node in self.masked
-        if node.op in PARTIALS:
+        if node.op is Ops.STRONG_MUL:
+            self.send_strong_product(node, ct)
+        elif node.op in PARTIALS:
             self.send_factors(node, ct, masked)
         elif is_linear(node):
             below = masked or node.op in MASKING
@@ -126,11 +128,19 @@ class _Walk:
 
     def send_factors(self, node: UOp, ct: UOp, masked: bool) -> None:
         strong = masked or node.op in SINGULAR
-        # the zeros of a strong product are by selection, too
-        below = masked or node.op is Ops.STRONG_MUL
         for s, factor in zip(node.src, factors_of(node), strict=True):
             if factor is not None and s in self.dependent:
-                self.add(s, product(ct, factor, strong), below)
+                self.add(s, product(ct, factor, strong), masked)
+
+    def send_strong_product(self, node: UOp, ct: UOp) -> None:
+        """As the two factors of MUL say, but the zeros of `x` stay strong: where `x` is 0, `y` has no say, be the
+        cotangent infinite.
+        """
+        x, y = node.src
+        self.add(x, product(ct, y, strong=True), masked=True)
+        # the transpose of a broadcast sums, and the product may be one of matrices, which knows no strong zeros
+        by_y = x.binary(Ops.STRONG_MUL, ct) if y.op is Ops.EXPAND else _doubly_strong(x, ct)
+        self.add(y, by_y, masked=True)
 
     def send_linearized(self, node: UOp, ct: UOp, masked: bool) -> None:
         rule = linearization_of(node)
@@ -194,6 +204,11 @@ def _order_above(roots: Iterable[UOp], known: set[UOp]) -> list[UOp]:
 def _placeholder(x: UOp) -> UOp:
     """A tangent to be transposed away again."""
     return x.stage(("variable", ("tangent", next(_placeholder_numbers))))
+
+
+def _doubly_strong(x: UOp, y: UOp) -> UOp:
+    """``x * y``, and 0 where either is 0. A selection between two strong products, so that it has right derivatives."""
+    return y.eq(0).where(y.binary(Ops.STRONG_MUL, x), x.binary(Ops.STRONG_MUL, y))
 
 
 def product(ct: UOp, factor: UOp | float, strong: bool) -> UOp:

@@ -1,0 +1,244 @@
+"""Reverse mode as a function from graph to graph: what it returns, for which targets, and what it refuses."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.transform.checking import function_of, leaf_like, pulled_back, slope, value
+from uopc_core.dtype import dtypes
+from uopc_core.errors import GradientError, ShapeError
+from uopc_core.extern.linalg import call
+from uopc_core.ir import Ops, UOp, toposort
+from uopc_core.ir.composite import matmul
+from uopc_core.ir.extern import EXTERNS, Extern
+from uopc_core.ir.text import to_uir
+from uopc_core.transform.gradient import gradient, pull_back
+from uopc_core.transform.jvp import jvp
+from uopc_core.transform.partials import PARTIALS
+
+X = np.array([1.0, 2.0, 3.0], np.float32)
+Y = np.array([10.0, 20.0, 30.0], np.float32)
+
+
+def leaf(*shape: int, dtype: Any = dtypes.float64) -> UOp:
+    return leaf_like(np.empty(shape, dtype))
+
+
+def total(x: UOp) -> UOp:
+    return x.reduce(Ops.ADD, x.ndim)
+
+
+# ------------------------------------------------------------------------------------------------------ what comes out
+
+
+def test_gradient_of_a_product_and_a_sum_is_five_nodes() -> None:
+    x, y = leaf_like(X), leaf_like(Y)
+    dx, dy = gradient(total(x * y + x), [x, y])
+    assert value(dx, {y: Y}).tolist() == [11.0, 21.0, 31.0]
+    assert value(dy, {x: X}).tolist() == [1.0, 2.0, 3.0]
+    nodes = [node for node in dx.toposort() if node.op is not Ops.CONST]
+    assert sorted(node.op for node in nodes) == sorted([Ops.RESHAPE, Ops.EXPAND, Ops.PARAM, Ops.MUL, Ops.ADD])
+    assert x not in nodes
+    assert len([line for line in to_uir(dx).splitlines() if line.startswith("%")]) == 5
+
+
+def test_gradients_have_shape_and_dtype_of_their_targets() -> None:
+    x, z, n = leaf(2, 3, dtype=dtypes.float32), leaf(2, 3, dtype=dtypes.complex64), leaf(2, 3, dtype=dtypes.int32)
+    root = total((x.cast(dtypes.complex64) * z).unary(Ops.REAL))
+    for target, g in zip([x, z, n], gradient(root, [x, z, n]), strict=True):
+        assert (g.shape, g.dtype) == (target.shape, target.dtype)
+
+
+def test_a_target_that_is_not_reached_gets_zeros() -> None:
+    x, y = leaf(2), leaf(3)
+    assert value(gradient(total(x), [y])[0]).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_root_with_axes_is_summed() -> None:
+    assert slope(lambda x: x * x, [1.0, 2.0]) == [2.0, 4.0]
+
+
+def test_the_root_can_be_a_target() -> None:
+    x = leaf(2)
+    assert value(gradient(x, [x])[0]).tolist() == [1.0, 1.0]
+
+
+def test_a_seed_weights_the_root() -> None:
+    x, w = leaf(2), leaf(2)
+    (g,) = gradient(x * x, [x], w)
+    assert value(g, {x: np.array([1.0, 2.0]), w: np.array([1.0, 10.0])}).tolist() == [2.0, 40.0]
+
+
+def test_contributions_of_all_consumers_are_added() -> None:
+    assert slope(lambda x: x * x + x.unary(Ops.EXP) + x, 0.0) == 2.0
+
+
+def test_several_roots_add_up() -> None:
+    x = leaf()
+    one = UOp.const(1.0, dtypes.float64)
+    (g,) = pull_back([x * 2.0, x * x], [one, one], [x])
+    assert value(g, {x: 5.0}) == 12.0
+
+
+def test_forward_nodes_are_shared_by_identity() -> None:
+    x = leaf(3)
+    y = x.unary(Ops.EXP)
+    (g,) = gradient(total(y), [x])
+    assert y in toposort([g])
+
+
+def test_interior_targets_are_passed_through() -> None:
+    x = leaf()
+    y = x * x
+    dy, dx = gradient(y * y, [y, x])
+    assert value(dy, {x: 3.0}) == 18.0
+    assert value(dx, {x: 3.0}) == 108.0
+
+
+def test_interior_targets_that_pass_nothing_on_are_targets_still() -> None:
+    x = leaf()
+    for y in (x.unary(Ops.FLOOR), x.stage("detach")):
+        dy, dx = gradient(y * y + x, [y, x])
+        assert value(dy, {x: 3.0}) == 6.0
+        assert value(dx, {x: 3.0}) == 1.0
+
+
+def test_nothing_passes_a_detach() -> None:
+    assert slope(lambda w: w * w.stage("detach"), [1.0, 2.0]) == [1.0, 2.0]
+
+
+def test_variables_and_materialized_stages_pass() -> None:
+    assert slope(lambda w: w.stage("materialize") * w.stage(("variable", "test")), [1.0, 2.0]) == [2.0, 4.0]
+
+
+def test_integers_carry_no_derivative() -> None:
+    assert slope(lambda x: x.cast(dtypes.int64).cast(dtypes.float64) * x, [1.5, 2.5]) == [1.0, 2.0]
+
+
+def test_no_rule_runs_where_nothing_depends_on_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(PARTIALS, Ops.EXP)
+    x, data = leaf(2), leaf(2)
+    (g,) = gradient(total(data.unary(Ops.EXP) * x), [x])
+    assert value(g, {data: np.zeros(2)}).tolist() == [1.0, 1.0]
+
+
+def test_placeholders_of_rules_are_gone() -> None:
+    x = leaf(3)
+    y = x.binary(Ops.MAX, 0.0).reduce(Ops.MAX, 1) * x.reduce(Ops.MUL, 1)
+    assert all(node.op is not Ops.STAGE for node in toposort([*gradient(y, [x]), *jvp([y], [x], [x])]))
+
+
+def test_outputs_of_one_call_are_transposed_together() -> None:
+    a = leaf(3, 3)
+    parts = [call("svd", a, params=(False,), output=k) for k in range(3)]
+    (g,) = gradient(total(matmul(parts[0], parts[2])), [a])
+    x = np.random.default_rng(0).standard_normal((3, 3))
+    assert np.isfinite(value(g, {a: x})).all()
+    # U @ V^H does not change when the matrix is scaled
+    assert abs((value(g, {a: x}) * x).sum()) < 1e-12
+
+
+def test_three_derivatives_of_one_variable() -> None:
+    x = leaf()
+    y = x.unary(Ops.SIN)
+    for _ in range(3):
+        (y,) = gradient(y, [x])
+    np.testing.assert_allclose(value(y, {x: 0.7}), -math.cos(0.7), rtol=1e-15)
+
+
+def test_derivatives_of_different_variables_are_not_confused() -> None:
+    """``d/dx (x * d/dy (x * y))`` at x = 3 is 2x, not 1."""
+    x = leaf()
+    y = x.stage(("variable", "inner"))
+    (inner,) = gradient(x * y, [y])
+    (outer,) = gradient(x * inner, [x])
+    assert value(outer, {x: 3.0}) == 6.0
+    (inner,) = jvp([x * y], [y], [UOp.const(1.0, dtypes.float64)])
+    (outer,) = jvp([x * inner], [x], [UOp.const(1.0, dtypes.float64)])
+    assert value(outer, {x: 3.0}) == 6.0
+
+
+# -------------------------------------------------------------------------------------------------- what costs how much
+
+
+def test_a_chain_of_100_000_nodes() -> None:
+    x = leaf()
+    y = x
+    for _ in range(100_000):
+        y = y * 1.00001
+    (g,) = gradient(y, [x])
+    (t,) = jvp([y], [x], [UOp.const(1.0, dtypes.float64)])
+    np.testing.assert_allclose(value(g), 1.00001**100_000, rtol=1e-9)
+    np.testing.assert_allclose(value(t), 1.00001**100_000, rtol=1e-9)
+
+
+def test_ten_thousand_uses_of_one_node() -> None:
+    x = leaf()
+    y = x
+    for k in range(10_000):
+        y = y + x * float(k)
+    (g,) = gradient(y, [x])
+    assert value(g) == 1 + 10_000 * 9_999 / 2
+
+
+def test_a_rule_costs_what_it_adds_to_a_long_chain() -> None:
+    """The tangent graph of each MAX refers to all that comes before; walking that again would be quadratic."""
+    x = leaf()
+    y = x
+    for k in range(5_000):
+        y = y.binary(Ops.MAX, -float(k))
+    (g,) = gradient(y, [x])
+    assert value(g, {x: 1.0}) == 1.0
+
+
+def test_nodes_grow_with_the_graph_and_not_faster() -> None:
+    def size(n: int) -> int:
+        x = leaf(4)
+        y = x
+        for _ in range(n):
+            y = (y * y).unary(Ops.SIN).reduce(Ops.MAX, 1).reshape((1,)).expand((4,)) + x
+        return len(toposort(gradient(total(y), [x])))
+
+    assert size(40) - size(20) == size(20 + 40) - size(40)
+
+
+# ------------------------------------------------------------------------------------------------------ what is refused
+
+
+def test_an_op_without_a_rule_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(PARTIALS, Ops.EXP)
+    x = leaf(2)
+    message = "no derivative rule for EXP; differentiation works on pure shape graphs only"
+    with pytest.raises(NotImplementedError, match=f"gradient: {message}"):
+        gradient(total(x.unary(Ops.EXP)), [x])
+    with pytest.raises(NotImplementedError, match=f"jvp: {message}"):
+        jvp([x.unary(Ops.EXP)], [x], [x])
+
+
+def test_a_host_function_without_a_derivative_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EXTERNS, "median", Extern("median", lambda params, types: (((), types[0][1]),), lambda _, x: x))
+    x = leaf(3)
+    with pytest.raises(GradientError, match="median: this function has no derivative"):
+        gradient(UOp.new(Ops.EXTERN, (x,), ("median", (), 0)), [x])
+
+
+@pytest.mark.parametrize("wrong", [leaf(3), leaf(2, dtype=dtypes.float32)], ids=["shape", "dtype"])
+def test_a_seed_unlike_the_root_is_refused(wrong: UOp) -> None:
+    x = leaf(2)
+    with pytest.raises(ShapeError, match="gradient: expected a cotangent like"):
+        gradient(x * x, [x], wrong)
+    with pytest.raises(ShapeError, match="jvp: expected a tangent like"):
+        jvp([x * x], [x], [wrong])
+
+
+# ------------------------------------------------------------------------------------------------------------- products
+
+
+def test_gradients_of_a_matrix_product() -> None:
+    rng = np.random.default_rng(0)
+    x, w, g = (rng.standard_normal(shape) for shape in ((4, 3), (3, 5), (4, 5)))
+    dx, dw = pulled_back(function_of(matmul, [x, w]), [g])([x, w])
+    np.testing.assert_allclose(dx, g @ w.T, rtol=1e-13)
+    np.testing.assert_allclose(dw, x.T @ g, rtol=1e-13)
