@@ -28,7 +28,7 @@ def _leaf(values: Any, dtype: Any = None) -> UOp:
     return UOp.buffer(Buffer.from_numpy(np.asarray(values, dtype)))
 
 
-def _value(node: UOp) -> np.ndarray:
+def _value(node: UOp) -> np.ndarray[Any, Any]:
     return evaluate([node])[0]
 
 
@@ -97,7 +97,7 @@ def test_a_reciprocal_is_one_divided_by_x():
 
 
 def test_a_complex_number_keeps_its_parts():
-    got = _value(UOp.new(Ops.COMPLEX, (_leaf([1.0, np.inf, -0.0]), _leaf([np.inf, -0.0, np.nan]))))
+    got: Any = _value(UOp.new(Ops.COMPLEX, (_leaf([1.0, np.inf, -0.0]), _leaf([np.inf, -0.0, np.nan]))))
     np.testing.assert_array_equal(got.real, [1.0, np.inf, -0.0])
     np.testing.assert_array_equal(got.imag, [np.inf, -0.0, np.nan])
 
