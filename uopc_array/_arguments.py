@@ -28,6 +28,7 @@ __all__ = [
     "normalize_axis",
     "optional_dtype",
     "shape_of",
+    "view",
     "wrap",
 ]
 
@@ -43,6 +44,11 @@ def node_of(x: ArrayLike) -> UOp:
 
 
 wrap: Callable[[UOp], Array] = Array._from_uop
+
+
+def view(x: ArrayLike, node: UOp) -> Array:
+    """An array of `node`, made from the node of `x` by movement ops: a view of `x` where NumPy's is one."""
+    return x._moved(node) if isinstance(x, Array) else wrap(node)
 
 
 def from_memory(values: np.ndarray[Any, Any]) -> Array:

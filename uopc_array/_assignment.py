@@ -1,6 +1,6 @@
 """Item assignment: the node of an array after ``x[key] = value``, and the write in place where nobody else can see it.
 
-Index arrays scatter into the view that the basic items of the key select; a view is written back to what it was made from.
+Index arrays scatter into the view that the basic items of the key select; that is written back to what it came from.
 """
 
 from __future__ import annotations

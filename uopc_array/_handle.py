@@ -1,7 +1,7 @@
 """The handle: what the user holds on to, a slot that points at an immutable node and moves when the value changes.
 
-A view is a handle with a way to the handle whose elements it shares. It follows its base when that changes (each base counts its changes), and
-what is written to it is written to the base.
+A view is a handle with a way to the handle whose elements it shares. It follows its base when that changes (each base
+counts its changes), and what is written to it is written to the base.
 Invariant: a handle counts itself on its node (`uop.held`), so that what the user can see is computed once and kept.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, Self
 
-from uopc_array._lenses import Lens, write_back
+from uopc_array._lenses import ChainLens, Lens, chain_between, layout_of, write_back
 from uopc_array._realize import buffer_of_node, realize_node
 from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, realize_all
 
@@ -140,6 +140,28 @@ class Handle:
         else:
             view._alias = View(self, (lens, None), alias)
         return view
+
+    def _moved(self, uop: UOp) -> Self:
+        """A handle on `uop`, made from the node of this one by movement ops: a view where NumPy's is one."""
+        steps = chain_between(self._settled(), uop)
+        if steps is None:
+            return self._from_uop(uop)
+        lens = ChainLens(steps)
+        if any(step.op is Ops.RESHAPE for step in steps) and not self._keeps_memory(lens):
+            return self._from_uop(uop)
+        return self._view(uop, lens)
+
+    def _keeps_memory(self, lens: Lens) -> bool:
+        """Whether NumPy could take this step, which has a reshape in it, without a copy; only strides decide."""
+        alias = self._alias
+        base, lenses = (alias.base, alias.lenses()) if isinstance(alias, View) else (self, [])
+        layout = layout_of(base._uop.shape, base._uop.dtype)
+        try:
+            for step in (*lenses, lens):
+                layout = step.on_array(layout)
+        except ValueError:
+            return False
+        return True
 
     def _follow(self) -> None:
         """Point at the elements that the base has by now."""

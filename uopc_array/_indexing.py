@@ -224,7 +224,7 @@ class ItemLens:
         return read(x, self.key)
 
     def on_array(self, x: NumPyArray) -> NumPyArray:
-        return x[self.key if isinstance(self.key, tuple) else (self.key, ...)]
+        return x[self.key]
 
 
 def read(x: UOp, key: Any) -> UOp:

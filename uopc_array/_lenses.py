@@ -1,19 +1,22 @@
 """Views: what a handle that shares another's elements reads them through, and how a write goes back.
 
-A lens is applied to the present node of the base to read, and to its memory, as a NumPy array, to write in place. In the graph a lens is a
-chain of movement ops (and REAL, IMAG), so a write is the inverse chain on the value: ``where(inverse(true), inverse(value), base)``.
+A lens is applied to the present node of the base to read, and to its memory, as a NumPy array, to write in place. In
+the graph a lens is a chain of movement ops (and REAL, IMAG), so a write is the inverse chain on the value:
+``where(inverse(true), inverse(value), base)``.
 Term: Foster et al. (2007), "Combinators for bidirectional tree transformations".
 """
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
-from uopc_core import Ops, UOp, composite, dtypes
+from uopc_core import DType, Ops, UOp, composite, dtypes
 
-__all__ = ["ChainLens", "Lens", "PartLens", "chain_between", "write_back"]
+__all__ = ["ChainLens", "Lens", "PartLens", "chain_between", "layout_of", "write_back"]
 
 NumPyArray = np.ndarray[Any, Any]
 _INVERTIBLE = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.SHRINK})
@@ -70,6 +73,12 @@ class PartLens:
 
     def on_array(self, x: NumPyArray) -> NumPyArray:
         return x.real if self.op is Ops.REAL else x.imag
+
+
+def layout_of(shape: tuple[int, ...], dtype: DType) -> NumPyArray:
+    """An array with the strides of row-major order and the memory of one element: nothing else may be read."""
+    strides = [dtype.itemsize * prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    return as_strided(np.zeros(1, dtype), shape, strides, writeable=False)
 
 
 def chain_between(x: UOp, view: UOp) -> list[UOp] | None:

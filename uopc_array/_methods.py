@@ -6,10 +6,11 @@ from typing import Any, Self
 
 from uopc_array import _bodies
 from uopc_array._handle import Handle
+from uopc_array._lenses import PartLens
 from uopc_array._namespace import call, find_function
 from uopc_array._nodes import as_node, cast_node
-from uopc_core import as_dtype
-from uopc_core.errors import ShapeError
+from uopc_core import Ops, as_dtype, is_complex
+from uopc_core.errors import DTypeError, ShapeError
 
 __all__ = ["Methods"]
 
@@ -37,11 +38,26 @@ class Methods(Handle):
 
     @property
     def real(self) -> Self:
-        return self._from_uop(_bodies.real(self._settled()))
+        return self._view(_bodies.real(self._settled()), PartLens(Ops.REAL))
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self._part("real")[...] = value
 
     @property
     def imag(self) -> Self:
-        return self._from_uop(_bodies.imag(self._settled()))
+        if not is_complex(self._uop.dtype):
+            return self._from_uop(_bodies.imag(self._uop))
+        return self._view(_bodies.imag(self._settled()), PartLens(Ops.IMAG))
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if not is_complex(self._uop.dtype):
+            raise DTypeError(f"imag: an array of {self._uop.dtype.name} has no imaginary part to assign to")
+        self._part("imag")[...] = value
+
+    def _part(self, name: str) -> Any:
+        return getattr(self, name)
 
     def conj(self) -> Self:
         return self._from_uop(_bodies.conj(self._settled()))
@@ -72,11 +88,11 @@ class Methods(Handle):
         return self.reshape(-1, order=order)
 
     def flatten(self, order: str = "C") -> Self:
-        return self.reshape(-1, order=order)
+        return self._from_uop(self.reshape(-1, order=order)._settled())  # no view
 
     @property
     def flat(self) -> Self:
-        """The elements in one row; iterate or index it (assign to the array itself)."""
+        """The elements in one row: a view, like `ravel`."""
         return self.reshape(-1)
 
     def squeeze(self, axis: Axis = None) -> Self:
@@ -189,7 +205,7 @@ class Methods(Handle):
 
     def put(self, indices: Any, values: Any) -> None:
         """Assign to elements by their index in the flattened array."""
-        flat = self.reshape(-1)
+        flat = self.flatten()
         flat[indices] = values  # pyright: ignore[reportIndexIssue]
         self._write(as_node(flat.reshape(self._uop.shape)))
 

@@ -63,7 +63,7 @@ class Array(Operators, Methods, Protocols):
     @property
     def T(self) -> Self:
         """The axes in reverse order."""
-        return self._from_uop(self._settled().permute(range(self.ndim)[::-1]))
+        return self._moved(self._settled().permute(range(self.ndim)[::-1]))
 
     @property
     def mT(self) -> Self:
@@ -71,7 +71,7 @@ class Array(Operators, Methods, Protocols):
         n = self.ndim
         if n < 2:
             raise ShapeError(f"mT: expected two axes or more, got shape {self.shape}")
-        return self._from_uop(self._settled().permute([*range(n - 2), n - 1, n - 2]))
+        return self._moved(self._settled().permute([*range(n - 2), n - 1, n - 2]))
 
     def __getitem__(self, key: Any) -> Self:
         """What `key` selects: ints, slices, ``None``, ``...``, integer arrays and bool masks, combined as in NumPy.
@@ -82,7 +82,10 @@ class Array(Operators, Methods, Protocols):
         uop = self._settled()
         if uop.op is _BUFFER and not uop.flags and _names_one_element(key, uop.shape):
             return self._from_uop(_const(uop.arg.array[key].item(), uop.dtype))
-        return self._view(read(uop, key), ItemLens(key)) if is_basic(key) else self._from_uop(read(uop, key))
+        node = read(uop, key)
+        # a 0-d result is a scalar of its own, as in NumPy, unless the key has an ellipsis
+        shares = is_basic(key) and (node.shape != () or key is Ellipsis or (isinstance(key, tuple) and Ellipsis in key))
+        return self._view(node, ItemLens(key)) if shares else self._from_uop(node)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to what `key` selects; the value is converted to the dtype of the array and broadcast.

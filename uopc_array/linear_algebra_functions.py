@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from uopc_array import _bodies
-from uopc_array._arguments import node_of, normalize_axis, wrap
+from uopc_array._arguments import node_of, normalize_axis, view, wrap
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import broadcast, result_dtype
 from uopc_array.array import Array
@@ -79,7 +79,7 @@ def matrix_transpose(x: Array, /) -> Array:
     if node.ndim < 2:
         raise ShapeError(f"matrix_transpose: expected two axes or more, got shape {node.shape}")
     n = node.ndim
-    return wrap(node.permute([*range(n - 2), n - 1, n - 2]))
+    return view(x, node.permute([*range(n - 2), n - 1, n - 2]))
 
 
 def tensordot(x1: Array, x2: Array, /, axes: Axes = 2) -> Array:

@@ -18,6 +18,7 @@ from uopc_array._arguments import (
     normalize_axes,
     normalize_axis,
     shape_of,
+    view,
     wrap,
 )
 from uopc_array._nodes import cast_node
@@ -199,7 +200,7 @@ def reshape(x: Array, /, shape: ShapeLike, *, copy: bool | None = None) -> Array
     Args:
         x: any dtype, any shape.
         shape: extents, an int or a sequence of them; one may be -1 and is inferred.
-        copy: accepted for the standard: values are never shared in a way that could be seen, so all three do the same.
+        copy: True for elements of its own; else the result shares those of ``x`` where NumPy's does.
     Returns:
         dtype of ``x``; ``shape``.
     Raises:
@@ -211,7 +212,8 @@ def reshape(x: Array, /, shape: ShapeLike, *, copy: bool | None = None) -> Array
                [2, 3]], dtype=int64)
     """
     node = node_of(x)
-    return wrap(node.reshape(_inferred(node, shape)))
+    moved = node.reshape(_inferred(node, shape))
+    return wrap(moved) if copy else view(x, moved)
 
 
 def _inferred(node: UOp, shape: ShapeLike) -> tuple[int, ...]:
@@ -245,7 +247,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     order = normalize_axes("permute_dims", tuple(axes), node.ndim)
     if len(order) != node.ndim:
         raise AxisError(f"permute_dims: expected every one of {node.ndim} axes once, got axes={tuple(axes)}")
-    return wrap(node.permute(order))
+    return view(x, node.permute(order))
 
 
 def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
@@ -272,7 +274,7 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
     order = [axis for axis in range(node.ndim) if axis not in moved]
     for place, axis in sorted(zip(places, moved, strict=True)):
         order.insert(place, axis)
-    return wrap(node.permute(order))
+    return view(x, node.permute(order))
 
 
 def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
@@ -294,7 +296,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
     added = len(axis) if isinstance(axis, Sequence) else 1
     places = normalize_axes("expand_dims", axis, node.ndim + added)
     rest = iter(node.shape)
-    return wrap(node.reshape([1 if i in places else next(rest) for i in range(node.ndim + added)]))
+    return view(x, node.reshape([1 if i in places else next(rest) for i in range(node.ndim + added)]))
 
 
 def squeeze(x: Array, /, axis: AxisLike = None) -> Array:
@@ -318,7 +320,7 @@ def squeeze(x: Array, /, axis: AxisLike = None) -> Array:
     axes = normalize_axes("squeeze", ones if axis is None else axis, node.ndim)
     if any(node.shape[a] != 1 for a in axes):
         raise ShapeError(f"squeeze: only axes of extent 1 can be dropped, got shape {node.shape} with axis={axis}")
-    return wrap(composite.squeeze(node, axes))
+    return view(x, composite.squeeze(node, axes))
 
 
 # ---------------------------------------------------------------------------------------------- order, repetition
@@ -340,7 +342,7 @@ def flip(x: Array, /, axis: AxisLike = None) -> Array:
         Array([3, 2, 1], dtype=int64)
     """
     node = node_of(x)
-    return wrap(node.flip(normalize_axes("flip", axis, node.ndim)))
+    return view(x, node.flip(normalize_axes("flip", axis, node.ndim)))
 
 
 def roll(x: Array, /, shift: int | Sequence[int], axis: AxisLike = None) -> Array:
