@@ -236,6 +236,28 @@ def test_a_seed_unlike_the_root_is_refused(wrong: UOp) -> None:
 # ------------------------------------------------------------------------------------------------------------- products
 
 
+def test_a_matrix_that_is_used_twice_gets_a_sum_of_matrix_products() -> None:
+    """The sum of the two products of three axes, reduced, would be none."""
+    x, y, w = leaf(4, 3), leaf(4, 3), leaf(3, 5)
+    (g,) = gradient(matmul(x, w).unary(Ops.TANH) + matmul(y, w), [w])
+    sources = [node.src[0].op for node in toposort([g]) if node.op is Ops.REDUCE and node.arg[0] is Ops.ADD]
+    assert sources.count(Ops.ADD) == 0
+    arrays = [np.random.default_rng(0).standard_normal(node.shape) for node in (x, y, w)]
+    a, b, c = arrays
+    wanted = a.T @ (1 - np.tanh(a @ c) ** 2) + b.T @ np.ones((4, 5))
+    np.testing.assert_allclose(value(g, {x: a, y: b, w: c}), wanted, rtol=1e-12)
+
+
+def test_a_broadcast_operand_can_be_a_target() -> None:
+    x, w = leaf(4, 3), leaf(3, 5)
+    wide = w.reshape((1, 3, 5)).expand((4, 3, 5))
+    root = (x.reshape((4, 3, 1)).expand((4, 3, 5)) * wide).permute((0, 2, 1)).reduce(Ops.ADD, 1)
+    g, h = gradient(root, [wide, w])
+    ones = np.ones((4, 3))
+    assert value(g, {x: ones}).tolist() == np.ones((4, 3, 5)).tolist()
+    assert value(h, {x: ones}).tolist() == np.full((3, 5), 4.0).tolist()
+
+
 def test_gradients_of_a_matrix_product() -> None:
     rng = np.random.default_rng(0)
     x, w, g = (rng.standard_normal(shape) for shape in ((4, 3), (3, 5), (4, 5)))

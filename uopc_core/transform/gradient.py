@@ -57,7 +57,7 @@ def pull_back(roots: Sequence[UOp], cotangents: Sequence[UOp], targets: Sequence
 
 
 def _pull(order: Sequence[UOp], seeds: Iterable[tuple[UOp, UOp]], targets: Sequence[UOp], masked: bool) -> list[UOp]:
-    walk = _Walk(order, dependents(order, targets))
+    walk = _Walk(order, targets)
     for root, ct in seeds:
         walk.add(root, ct, masked)
     for node in reversed(order):
@@ -88,18 +88,23 @@ class _Walk:
     factor.
     """
 
-    def __init__(self, order: Sequence[UOp], dependent: set[UOp]) -> None:
-        self.dependent = dependent
+    def __init__(self, order: Sequence[UOp], targets: Sequence[UOp]) -> None:
+        self.targets = frozenset(targets)
+        self.dependent = dependents(order, targets)
         self.cotangents: dict[UOp, UOp] = {}
         self.masked: set[UOp] = set()
         # the outputs of one host call are transposed together, when the first of them in the order is reached
         self.calls: dict[tuple[object, ...], list[UOp]] = {}
         for node in order:
-            if node.op is Ops.EXTERN and node in dependent:
+            if node.op is Ops.EXTERN and node in self.dependent:
                 self.calls.setdefault((node.arg[0], node.arg[1], node.src), []).append(node)
 
     def add(self, node: UOp, ct: UOp | None, masked: bool) -> None:
         if ct is None or node not in self.dependent:
+            return
+        if node.op is Ops.EXPAND and node not in self.targets and _is_outer_product(ct):
+            # Each is summed on its own, as the product of matrices that it may be; their sum would be none.
+            self.add(node.src[0], TRANSPOSES[Ops.EXPAND](node, ct)[0], masked)
             return
         known = self.cotangents.get(node)
         self.cotangents[node] = ct if known is None else known + ct
@@ -204,6 +209,10 @@ def _order_above(roots: Iterable[UOp], known: set[UOp]) -> list[UOp]:
 def _placeholder(x: UOp) -> UOp:
     """A tangent to be transposed away again."""
     return x.stage(("variable", ("tangent", next(_placeholder_numbers))))
+
+
+def _is_outer_product(ct: UOp) -> bool:
+    return ct.op in (Ops.MUL, Ops.STRONG_MUL) and all(s.op is Ops.EXPAND for s in ct.src)
 
 
 def _doubly_strong(x: UOp, y: UOp) -> UOp:
