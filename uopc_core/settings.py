@@ -1,13 +1,13 @@
 """The switches of both packages, in one table: environment at import, `context(...)` afterwards.
 
-Invariant: the settings in force are one frozen object in a ContextVar, so threads and coroutines never see each other's overrides
-and reading one costs some 20 ns.
+Invariant: the settings in force are one frozen object in a ContextVar, so threads and coroutines never see each other's
+overrides, and reading one costs some 20 ns.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -67,6 +67,18 @@ def _parse_bool(text: str) -> bool:
     return words[text.lower()]
 
 
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_path_or_none(value: Any) -> bool:
+    return value is None or isinstance(value, str | Path)
+
+
+def _is_command_or_none(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value.strip() != "")
+
+
 def _is_int_in(low: int, high: int) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
@@ -75,23 +87,40 @@ def _one_of(*words: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and value in words
 
 
-# fmt: off
 SWITCHES: tuple[Switch, ...] = (
-    Switch("debug", "UOPC_DEBUG", lambda: 0, int, _is_int_in(0, 4), "0, 1, 2, 3, 4",
-           "what is printed to stderr: 1 kernels and times, 2 the graph after each pass, 3 loops, 4 C and the compiler's command"),
-    Switch("verify", "UOPC_VERIFY", lambda: False, _parse_bool, lambda value: isinstance(value, bool), "0, 1, false, true",
-           "verify every form after every pass"),
-    Switch("tier", "UOPC_TIER", lambda: "auto", str, _one_of("auto", "compile", "interpret"), "auto, compile, interpret",
-           "who computes: C for what is large or repeated and NumPy for the rest, always C, or always NumPy"),
-    Switch("num_threads", "UOPC_NUM_THREADS", _affinity_count, int, _is_int_in(1, MAX_THREADS), f"1 to {MAX_THREADS}",
-           "threads of a kernel; by default the CPUs in the affinity mask"),
-    Switch("cache_dir", "UOPC_CACHE_DIR", lambda: None, Path, lambda value: value is None or isinstance(value, str | Path), "a path",
-           "folder of the compiled kernels; by default $XDG_CACHE_HOME/uopc_array or ~/.cache/uopc_array"),
-    Switch("cc", "CC", lambda: None, str, lambda value: value is None or (isinstance(value, str) and value.strip() != ""), "a command",
-           "the C compiler, with options if need be; by default cc, gcc, clang or the ziglang wheel. A program that does not exist "
-           "means no compiler at all"),
+    Switch(
+        *("debug", "UOPC_DEBUG", lambda: 0, int, _is_int_in(0, 4), "0, 1, 2, 3, 4"),
+        "printed to stderr: 1 kernels and times, 2 the graph after each pass, 3 loops, 4 C and the compiler's command",
+    ),
+    Switch(
+        *("verify", "UOPC_VERIFY", lambda: False, _parse_bool, _is_bool, "0, 1, false, true"),
+        "verify every form after every pass",
+    ),
+    Switch(
+        *(
+            "tier",
+            "UOPC_TIER",
+            lambda: "auto",
+            str,
+            _one_of("auto", "compile", "interpret"),
+            "auto, compile, interpret",
+        ),
+        "who computes: C for what is large or repeated and NumPy for the rest; always C; always NumPy",
+    ),
+    Switch(
+        *("num_threads", "UOPC_NUM_THREADS", _affinity_count, int, _is_int_in(1, MAX_THREADS), f"1 to {MAX_THREADS}"),
+        "threads of a kernel; by default the CPUs in the affinity mask",
+    ),
+    Switch(
+        *("cache_dir", "UOPC_CACHE_DIR", lambda: None, Path, _is_path_or_none, "a path"),
+        "folder of the compiled kernels; by default $XDG_CACHE_HOME/uopc_array or ~/.cache/uopc_array",
+    ),
+    Switch(
+        *("cc", "CC", lambda: None, str, _is_command_or_none, "a command"),
+        "the C compiler, with options if need be; by default cc, gcc, clang or the ziglang wheel. "
+        "A program that does not exist means no compiler at all",
+    ),
 )
-# fmt: on
 _BY_NAME: dict[str, Switch] = {switch.name: switch for switch in SWITCHES}
 
 
@@ -108,7 +137,9 @@ def _value_from(switch: Switch, environment: Mapping[str, str]) -> Any:
     try:
         value = switch.parse(text)
     except ValueError:
-        raise SettingsError(f"environment variable {switch.environment}: expected {switch.valid}, got {text!r}") from None
+        raise SettingsError(
+            f"environment variable {switch.environment}: expected {switch.valid}, got {text!r}"
+        ) from None
     return _check(switch, f"environment variable {switch.environment}", value)
 
 
@@ -125,13 +156,14 @@ def settings_from_environment(environment: Mapping[str, str]) -> Settings:
     return Settings(**{switch.name: _value_from(switch, environment) for switch in SWITCHES})
 
 
-_ACTIVE: ContextVar[Settings] = ContextVar("uopc_settings", default=settings_from_environment(os.environ))
+_INITIAL = settings_from_environment(os.environ)
+_ACTIVE: ContextVar[Settings] = ContextVar("uopc_settings", default=_INITIAL)
 current: Callable[[], Settings] = _ACTIVE.get
 """The settings in force here: `current().debug`."""
 
 
 @contextmanager
-def context(**overrides: Any) -> Iterator[Settings]:
+def context(**overrides: Any) -> Generator[Settings]:
     """Other settings inside a `with` block, for this thread or coroutine only.
 
     Args:

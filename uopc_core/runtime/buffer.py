@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class Buffer:
             buffer = cls.empty(array.shape, as_dtype(array.dtype.newbyteorder("=")))
             buffer.array[...] = array
             return buffer
-        if not (array.flags.carray or _is_shareable(array)):
+        if not (array.dtype.isnative and (array.flags.carray or _is_shareable(array.flags))):
             raise ValueError("copy=False: only memory in C order, aligned and in native byte order can be shared")
         plain = array if type(array) is np.ndarray else array.view(np.ndarray)
         pointer = int(ffi.cast(_ADDRESS, ffi.from_buffer(plain)))
@@ -100,7 +100,7 @@ class Buffer:
 
     def readonly(self) -> _Array:
         """The memory as an array that cannot be made writeable."""
-        return np.asarray(memoryview(self.array).toreadonly())
+        return np.asarray(memoryview(cast(Any, self.array)).toreadonly())
 
     def _export(self) -> _Array:
         with _view_lock:
@@ -120,6 +120,5 @@ class Buffer:
         return f"Buffer({self.dtype.name}, {self.shape}, at {self.pointer:#x})"
 
 
-def _is_shareable(array: _Array) -> bool:
-    flags = array.flags
-    return flags.c_contiguous and flags.aligned and array.dtype.isnative
+def _is_shareable(flags: Any) -> bool:
+    return flags.c_contiguous and flags.aligned

@@ -1,7 +1,7 @@
 """Compiled kernels: C text -> Function, compiled at most once on this machine.
 
-Invariants: an object is compiled once per key however many threads ask; what lies in the folder appears whole under its name, and is
-loaded only with the right checksum at its end. A compile error is never remembered.
+Invariants: an object is compiled once per key however many threads ask; what lies in the folder appears whole under its
+name, and is loaded only with the right checksum at its end. A compile error is never remembered.
 """
 
 from __future__ import annotations
@@ -22,7 +22,16 @@ from uopc_core.runtime.library import Function, Library
 from uopc_core.runtime.toolchain import INPUT, Toolchain, find_toolchain, run_compiler
 from uopc_core.settings import current
 
-__all__ = ["CacheStats", "compile_many", "compile_object", "compile_one", "load_object", "object_path", "stats", "sweep"]
+__all__ = [
+    "CacheStats",
+    "compile_many",
+    "compile_object",
+    "compile_one",
+    "load_object",
+    "object_path",
+    "stats",
+    "sweep",
+]
 
 MAX_FILES = 20_000
 MAX_BYTES = 512 << 20
@@ -141,7 +150,7 @@ def compile_object(toolchain: Toolchain, source: str, path: str) -> Library:
 
 
 def sweep(folder: str) -> None:
-    """Delete the objects unused for longest until the folder keeps its bounds, and what killed processes left behind."""
+    """Delete the objects unused for longest until the folder keeps its bounds, and what killed processes left."""
     files: list[tuple[float, int, str]] = []
     for entry in os.scandir(folder):
         try:

@@ -43,7 +43,7 @@ def private_folder() -> str | None:
 
 
 def leave_folder() -> bool:
-    """Turn from the folder in force, where nothing can be executed, to the private one; False if that is the one in force."""
+    """Turn from the folder in force, where nothing can be executed, to the private one; False if they are the same."""
     before, after = cache_folder(), private_folder()
     if after is None or before == after:
         return False

@@ -1,7 +1,7 @@
 """Shared objects in this process: path -> Library -> addresses of its functions.
 
-Invariant: an object stays loaded while a Library or a Function of it lives, and no longer: each takes memory mappings, of which a
-process may have 65 530.
+Invariant: an object stays loaded while a Library or a Function of it lives, and no longer: each takes memory mappings,
+of which a process may have 65 530.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Memory for buffers: 64-byte aligned blocks in size classes, kept warm when they are given back.
 
-Small blocks are cut from shared pages; each large one has pages of its own, huge ones where the system has them. Fresh pages cost more
-than the arithmetic done on them: the first touch of 40 MB takes 24 ms.
-Invariant: `give` may run at any moment on any thread, since the collector calls it, and inside any other function of this module. So it
-appends to a list, which is atomic, and tidies up only if the lock is free.
+Small blocks are cut from shared pages; each large one has pages of its own, huge ones where the system has them. Fresh
+pages cost more than the arithmetic done on them: the first touch of 40 MB takes 24 ms.
+Invariant: `give` may run at any moment on any thread, since the collector calls it, and inside any other function of
+this module. So it appends to a list, which is atomic, and tidies up only if the lock is free.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import mmap
 import os
 import threading
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from uopc_core.runtime.library import ffi
 
@@ -26,6 +26,9 @@ MAX_IDLE_BYTES = min(4 << 30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_P
 _SHARED_BYTES = 1 << 20  # pages that small blocks are cut from
 _IDLE_SMALL_BYTES = 32 << 20  # idle in one class before its pages are looked through for some to give back
 _TABLE_BYTES = 4096
+# Blocks a multiple of 4096 bytes apart share cache sets: reading seven and writing one took 114 us instead of 42.
+_STAGGER_BYTES = 5 * ALIGNMENT
+_STAGGERS = 16
 
 
 class Block:
@@ -51,14 +54,14 @@ class Block:
 class _SmallClass:
     """Blocks of one size below LARGE_BYTES."""
 
-    __slots__ = ("_address", "_cursor", "_cut", "_pages", "idle", "lock", "max_idle", "reused", "size_bytes")
+    __slots__ = ("_address", "_cursor", "_cut", "_pages", "_stride", "idle", "lock", "max_idle", "size_bytes")
 
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes = size_bytes
         self.idle: list[Block] = []
         self.max_idle = _IDLE_SMALL_BYTES // size_bytes
         self.lock = threading.RLock()
-        self.reused = 0
+        self._stride = size_bytes + (_STAGGER_BYTES if size_bytes >= _TABLE_BYTES else 0)
         self._pages: mmap.mmap | None = None  # what is being cut
         self._address = self._cursor = 0
         self._cut: dict[int, int] = {}  # by the id of the pages: blocks cut from them
@@ -75,7 +78,7 @@ class _SmallClass:
         if len(idle) > self.max_idle and self.lock.acquire(blocking=False):
             try:
                 self.trim()
-                self.max_idle = max(self.max_idle, 2 * len(self.idle))  # what is in use elsewhere on the pages will not move
+                self.max_idle = max(self.max_idle, 2 * len(self.idle))  # the rest shares pages with blocks in use
             finally:
                 self.lock.release()
 
@@ -85,7 +88,7 @@ class _SmallClass:
                 pages, self._address = _map_pages(_SHARED_BYTES)
                 self._pages, self._cursor = pages, 0
             pages, offset = self._pages, self._cursor
-            self._cursor += self.size_bytes
+            self._cursor += self._stride
             self._cut[id(pages)] = self._cut.get(id(pages), 0) + 1
             return Block(self._address + offset, pages, offset, self)
 
@@ -131,6 +134,7 @@ class _LargePool:
         self.idle_bytes = 0
         self.reused = 0
         self.serial = 0
+        self.made = 0
 
     def take(self, size_bytes: int) -> Block:
         with self.lock:
@@ -142,11 +146,9 @@ class _LargePool:
                 self.idle_bytes -= size_bytes
                 self.reused += 1
                 return home.idle.pop()
-        pages, address = _map_pages(size_bytes + (HUGE_PAGE_BYTES if size_bytes >= HUGE_PAGE_BYTES else 0))
-        offset = -address % HUGE_PAGE_BYTES if size_bytes >= HUGE_PAGE_BYTES else 0
-        if offset + size_bytes > HUGE_PAGE_BYTES and hasattr(mmap, "MADV_HUGEPAGE"):
-            _advise_huge(pages, offset, size_bytes)
-        return Block(address + offset, pages, offset, home)
+            self.made += 1
+            stagger = self.made % _STAGGERS * _STAGGER_BYTES
+        return _new_large_block(home, stagger)
 
     def give(self, block: Block) -> None:
         self.returned.append(block)
@@ -237,11 +239,16 @@ def _map_pages(size_bytes: int) -> tuple[mmap.mmap, int]:
     return pages, int(ffi.cast("uintptr_t", ffi.from_buffer(pages)))
 
 
-def _advise_huge(pages: mmap.mmap, offset: int, size_bytes: int) -> None:
-    try:
-        pages.madvise(mmap.MADV_HUGEPAGE, offset, size_bytes)
-    except OSError:
-        return  # a kernel without huge pages
+def _new_large_block(home: _LargeClass, stagger: int) -> Block:
+    """A block that begins `stagger` bytes after the start of a page, a huge one where it spans one."""
+    page_bytes = HUGE_PAGE_BYTES if home.size_bytes >= HUGE_PAGE_BYTES else mmap.PAGESIZE
+    n_bytes = home.size_bytes + _STAGGERS * _STAGGER_BYTES
+    pages, address = _map_pages(n_bytes + page_bytes)
+    offset = -address % page_bytes
+    if page_bytes == HUGE_PAGE_BYTES and hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a kernel without huge pages
+            pages.madvise(mmap.MADV_HUGEPAGE, offset, n_bytes)
+    return Block(address + offset + stagger, pages, offset + stagger, home)
 
 
 def _after_fork() -> None:

@@ -1,7 +1,7 @@
 """Run compiled kernels in order through one foreign call.
 
-Invariant: a Program keeps alive all the C structures and libraries that its call reads, and nothing in it changes from call to call, so
-threads may run one Program at the same time.
+Invariant: a Program keeps alive all the C structures and libraries that its call reads, and nothing in it changes from
+call to call, so threads may run one Program at the same time.
 """
 
 from __future__ import annotations
@@ -106,9 +106,8 @@ class Program:
         return flat
 
     def _step_row(self, step: ProgramStep) -> bytes:
-        slots, scalar_slots = struct.pack(f"{len(step.slots)}i", *step.slots), struct.pack(
-            f"{len(step.scalar_slots)}i", *step.scalar_slots
-        )
+        slots = struct.pack(f"{len(step.slots)}i", *step.slots)
+        scalar_slots = struct.pack(f"{len(step.scalar_slots)}i", *step.scalar_slots)
         dims = struct.pack(f"{len(step.dims)}q", *step.dims)
         return _STEP.pack(
             step.function.address,
@@ -144,7 +143,7 @@ _loaded: list[_Runtime] = []
 
 
 def _runtime() -> _Runtime:
-    """The C runtime: one for the process, so that there is one set of worker threads, whatever compiler is in force later."""
+    """The C runtime: one for the process, so that there is one set of worker threads whatever the compiler."""
     with _lock:
         if not _loaded:
             library = _load_runtime()

@@ -1,8 +1,9 @@
 /* Runs compiled programs: walks their steps, splits each among threads, and reports the first failure.
  *
- * The split is static and a multiple of the step's grain, so what a thread computes never depends on timing. Workers are made when first
- * needed, inherit the affinity of the thread that needs them, and sleep when idle. A forked child starts without any. While one thread
- * of the program uses the workers, another that comes along runs its steps alone.
+ * The split is static and in multiples of the step's grain, so the parts never depend on timing; only who runs a part does: what a worker
+ * has not begun when the caller is through with its own part, the caller does too, so a busy machine costs nothing. Workers are made
+ * when first needed, inherit the affinity of the thread that needs them, and sleep when idle. A forked child starts without any. While
+ * one thread of the program uses the workers, another that comes along runs its steps alone.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -32,7 +33,7 @@ typedef struct {
     int64_t n_steps, n_bufs;
 } uopc_program;
 
-enum { STATUS = 4, MAX_THREADS = 256, LOCAL = 64, SPINS = 4000, OUT_OF_MEMORY = 2 };
+enum { STATUS = 4, MAX_THREADS = 256, LOCAL = 64, SPINS = 1000, OUT_OF_MEMORY = 2 };
 #define WORK_OF_A_THREAD 32768 /* waking a worker costs some 5 us, as much as this many additions */
 
 /* ---- what a thread owns: scratch, and gathered arguments of steps with many ---- */
@@ -124,7 +125,7 @@ static void run_part(job *j, int64_t part) {
 typedef struct {
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    job *job;      /* to be run; NULL when there is none; atomic */
+    job *job;      /* on offer; whoever exchanges it for NULL runs the part; atomic */
     int64_t part;
     int is_asleep; /* under the mutex */
 } worker;
@@ -144,15 +145,20 @@ static inline void relax(void) {
 #endif
 }
 
+static job *take_job(worker *w) {
+    if (!__atomic_load_n(&w->job, __ATOMIC_RELAXED)) return NULL;
+    return __atomic_exchange_n(&w->job, NULL, __ATOMIC_ACQ_REL);
+}
+
 static job *next_job(worker *me) {
     job *j;
     for (int i = 0; i < SPINS; i++) {
-        if ((j = __atomic_load_n(&me->job, __ATOMIC_ACQUIRE))) return j;
+        if ((j = take_job(me))) return j;
         relax();
     }
     pthread_mutex_lock(&me->mutex);
     me->is_asleep = 1;
-    while (!(j = __atomic_load_n(&me->job, __ATOMIC_ACQUIRE))) pthread_cond_wait(&me->wake, &me->mutex);
+    while (!(j = take_job(me))) pthread_cond_wait(&me->wake, &me->mutex);
     me->is_asleep = 0;
     pthread_mutex_unlock(&me->mutex);
     return j;
@@ -164,7 +170,6 @@ static void *work(void *self) {
     for (;;) {
         job *j = next_job(me);
         run_part(j, me->part);
-        __atomic_store_n(&me->job, NULL, __ATOMIC_RELAXED);
         if (__atomic_sub_fetch(&j->remaining, 1, __ATOMIC_ACQ_REL) == 0) { /* from here on the job may be gone */
             pthread_mutex_lock(&done_mutex);
             pthread_cond_signal(&done);
@@ -212,7 +217,14 @@ static void hand_over(worker *w, job *j, int64_t part) {
     pthread_mutex_unlock(&w->mutex);
 }
 
-static void wait_for_workers(job *j) {
+/* Runs the parts that no worker has begun, then waits for those that one has. */
+static void finish(job *j) {
+    for (int64_t part = 1; part < j->n_parts; part++) {
+        if (take_job(workers[part - 1])) {
+            run_part(j, part);
+            __atomic_sub_fetch(&j->remaining, 1, __ATOMIC_ACQ_REL);
+        }
+    }
     for (int i = 0; i < SPINS; i++) {
         if (__atomic_load_n(&j->remaining, __ATOMIC_ACQUIRE) == 0) return;
         relax();
@@ -230,7 +242,7 @@ static void run_parallel(job *j, int64_t n_parts) {
     for (int64_t part = 0; part < j->n_parts; part++) j->status[part][0] = 0;
     for (int64_t part = 1; part < j->n_parts; part++) hand_over(workers[part - 1], j, part);
     run_part(j, 0);
-    wait_for_workers(j);
+    finish(j);
 }
 
 static int64_t count_parts(const uopc_step *s, int64_t n_threads) {

@@ -1,7 +1,8 @@
 """The machine's own C compiler: which one, with which flags, and what it can do.
 
-Invariant: the flags keep NumPy's bits (no contraction, wrapping integers, no fast-math, no flush-to-zero start-up code).
-The answer is kept in the cache folder, keyed by the compiler's file and the CPU, so that a fresh process starts no compiler to find it.
+Invariant: the flags keep NumPy's bits (no contraction, wrapping integers, no fast-math, no start-up code that flushes
+subnormals). The answer is kept in the cache folder, keyed by the compiler's file and the CPU, so that a fresh process
+starts no compiler to find it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from uopc_core.runtime.folder import cache_folder, leave_folder, replace_file
 from uopc_core.runtime.library import Library
@@ -25,22 +27,18 @@ from uopc_core.settings import current
 
 __all__ = ["INPUT", "Toolchain", "find_toolchain", "run_compiler"]
 
-# -O3 costs no more time than -O2 on kernels of this size, and unrolls short loops. Traps, errno and aliasing by type change no value.
-_FLAGS = (
-    *(
-        "-std=gnu99",
-        "-O3",
-        "-ffp-contract=off",
-        "-fwrapv",
-        "-fno-math-errno",
-        "-fno-trapping-math",
-        "-fno-strict-aliasing",
-    ),
-    *("-fopenmp-simd", "-fPIC", "-shared", "-pipe", "-w"),
+# -O3 costs no more time than -O2 on kernels of this size, and unrolls short loops. What is given up, traps, errno and
+# aliasing by type, changes no value.
+_FLAGS = tuple(
+    (
+        "-std=gnu99 -O3 -ffp-contract=off -fwrapv -fno-math-errno -fno-trapping-math -fno-strict-aliasing "
+        "-fopenmp-simd -fPIC -shared -pipe -w"
+    ).split()
 )
 INPUT = ("-x", "c", "-", "-x", "none")  # C from standard input; what follows is told by its name again
 _ARCHITECTURES = (("-march=native",), ("-mcpu=native",), ())
-# Without start files and library search, linking takes 4 ms instead of 14; without padding, a kernel takes 2 mappings instead of 5.
+# Without start files and library search linking takes 4 ms instead of 14; without padding a kernel takes 2 mappings
+# instead of 5.
 _LEAN_LINK = ("-nostdlib", "-Wl,-z,noseparate-code,-z,norelro,--build-id=none,--hash-style=gnu")
 _PROBE = """
 double exp(double) {attribute};
@@ -49,7 +47,7 @@ void uopc_probe(double *restrict out, const double *restrict in, long n) {{
     for (long i = 0; i < n; i++) out[i] = exp(in[i]);
 }}
 """
-_PROBE_VERSION = "1"  # part of the key of the kept answer: raise it with the probe or the flags
+_PROBE_VERSION = "2"  # part of the key of the kept answer: raise it with the probe or the flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,10 @@ _found: dict[str | None, Toolchain | None] = {}
 
 
 def find_toolchain() -> Toolchain | None:
-    """The compiler in force, or None: `$CC` and nothing else where it is set, else the first that works of cc, gcc, clang, ziglang."""
+    """The compiler in force, or None.
+
+    `$CC` and nothing else where it is set, otherwise the first that works of cc, gcc, clang and ziglang.
+    """
     cc = current().cc
     if cc in _found:
         return _found[cc]
@@ -141,11 +142,10 @@ def _examine(command: tuple[str, ...], folder: str) -> Toolchain | None:
 def _read_answer(path: str) -> Toolchain | None:
     try:
         with open(path, encoding="utf-8") as file:
-            fields = json.load(file)
-        answer = Toolchain(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-        )
-    except (OSError, ValueError, TypeError, AttributeError):
+            fields: dict[str, Any] = json.load(file)
+        fields.update({name: tuple(fields[name]) for name in ("command", "flags", "libs")})
+        answer = Toolchain(**fields)
+    except (OSError, ValueError, TypeError, KeyError):
         return None
     return answer if all(os.path.exists(lib) for lib in answer.libs if os.path.isabs(lib)) else None
 
