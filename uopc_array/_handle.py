@@ -11,7 +11,7 @@ import weakref
 from typing import Any, Self
 
 from uopc_array._lenses import ChainLens, Lens, chain_between, layout_of, write_back
-from uopc_array._realize import buffer_of_node, realize_node
+from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
 from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, realize_all
 
 __all__ = ["Handle", "Root", "View"]
@@ -153,15 +153,21 @@ class Handle:
 
     def _keeps_memory(self, lens: Lens) -> bool:
         """Whether NumPy could take this step, which has a reshape in it, without a copy; only strides decide."""
-        alias = self._alias
-        base, lenses = (alias.base, alias.lenses()) if isinstance(alias, View) else (self, [])
-        layout = layout_of(base._uop.shape, base._uop.dtype)
         try:
-            for step in (*lenses, lens):
-                layout = step.on_array(layout)
+            lens.on_array(self._layout())
         except ValueError:
             return False
         return True
+
+    def _layout(self) -> NumPyArray:
+        """An array of the strides that this one has in NumPy; its elements must not be read."""
+        alias = self._alias
+        if not isinstance(alias, View):
+            return layout_of(self._uop.shape, self._uop.dtype)
+        layout = layout_of(alias.base._uop.shape, alias.base._uop.dtype)
+        for lens in alias.lenses():
+            layout = lens.on_array(layout)
+        return layout
 
     def _follow(self) -> None:
         """Point at the elements that the base has by now."""

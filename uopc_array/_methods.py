@@ -85,14 +85,17 @@ class Methods(Handle):
         return call("permute_dims", self, tuple(order))
 
     def ravel(self, order: str = "C") -> Self:
-        return self.reshape(-1, order=order)
+        """The elements in one row: a view where they lie in that order, else an array of its own."""
+        if order not in ("C", "A", "K") or not self._layout().flags.c_contiguous:
+            return self.flatten(order)
+        return self.reshape(-1)
 
     def flatten(self, order: str = "C") -> Self:
         return self._from_uop(self.reshape(-1, order=order)._settled())  # no view
 
     @property
     def flat(self) -> Self:
-        """The elements in one row: a view, like `ravel`."""
+        """The elements in one row, a view where `reshape` gives one."""
         return self.reshape(-1)
 
     def squeeze(self, axis: Axis = None) -> Self:

@@ -232,7 +232,7 @@ def ravel(a: ArrayLike, /) -> Array:
         >>> xp.ravel(xp.asarray([[1, 2], [3, 4]]))
         Array([1, 2, 3, 4], dtype=int64)
     """
-    return reshape(asarray(a), (-1,))
+    return asarray(a).ravel()
 
 
 def _at_least(a: ArrayLike, n: int) -> Array:

@@ -16,7 +16,7 @@ def random_slice(rng, n):
 def random_view(rng, shape):
     """A function of an array, ours or NumPy's, that makes a view of it (or a copy, where NumPy has to)."""
     kind = rng.choice(
-        ["slice", "slice", "item", "ellipsis", "T", "reshape", "ravel", "squeeze", "expand", "flip", "swap"]
+        ["slice", "slice", "item", "ellipsis", "T", "reshape", "ravel", "squeeze", "expand", "flip", "T2"]
     )
     if kind == "slice" and len(shape):
         key = tuple(random_slice(rng, n) for n in shape[: rng.randint(0, len(shape))])
