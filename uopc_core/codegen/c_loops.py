@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from uopc_core.codegen.c_math import (
     COMPLEX_MATH,
@@ -12,8 +13,8 @@ from uopc_core.codegen.c_math import (
     render_complex_math,
 )
 from uopc_core.codegen.c_ops import C_OPS, combine
-from uopc_core.codegen.c_reduce import BLOCK, LANES, need_carry, need_fold, need_gather, needs_tree
-from uopc_core.codegen.c_stages import Stages, cut_stages
+from uopc_core.codegen.c_reduce import block_of, lanes_of, need_carry, need_fold, need_gather, needs_tree
+from uopc_core.codegen.c_stages import Stages, cut_stages, drop_unused
 from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.dtype import is_complex, is_unsigned
@@ -49,6 +50,7 @@ from uopc_core.loop.space import identity_of
 __all__ = ["LoopWriter"]
 
 MAP_BLOCK = 256  # elements that an elementwise loop with calls works on at a time
+_TILE_ROWS, _TILE_COLUMNS = 16, 64  # of loops that walk through memory in different directions
 _SIMD = "#pragma omp simd"
 _SCATTER_OPS = {"add": Ops.ADD, "mul": Ops.MUL, "max": Ops.MAX, "min": Ops.MIN}
 _FAIL = (
@@ -80,6 +82,7 @@ class LoopWriter(Writer):
         self.lanes: RowReduce | None = None
         self.tile: tuple[Var, str] | None = None
         self.uses_status = False
+        self.ranges: dict[Var, tuple[str, str]] = {}
         self.pointers = _pointer_names(function)
 
     def pointer(self, buffer: int) -> str:
@@ -116,7 +119,9 @@ class LoopWriter(Writer):
                 self.statement(item)
 
     def loop(self, loop: Loop) -> None:
-        if any(isinstance(item, Loop | Scope | RowReduce | TileReduce | Scan | Unless) for item in loop.body):
+        if loop.tiled:
+            self.tiled_loops(loop)
+        elif any(isinstance(item, Loop | Scope | RowReduce | TileReduce | Scan | Unless) for item in loop.body):
             self.open(self.loop_head(loop))
             self.block(loop.body)
             self.close()
@@ -124,7 +129,26 @@ class LoopWriter(Writer):
         else:
             self.innermost(loop)
 
+    def tiled_loops(self, loop: Loop) -> None:
+        """Two loops in blocks, so that what is read along the outer one stays in the cache."""
+        inner = next(item for item in loop.body if isinstance(item, Loop))
+        for var, bounds, size in (
+            (loop.var, self.bounds(loop), _TILE_ROWS),
+            (inner.var, self.bounds(inner), _TILE_COLUMNS),
+        ):
+            lo, hi = bounds
+            name = f"tile{len(self.ranges)}"
+            self.open(f"for (int64_t {name} = {lo}; {name} < {hi}; {name} += {size})")
+            self.line(f"const int64_t {name}_end = {hi} - {name} < {size} ? {hi} : {name} + {size};")
+            self.ranges[var] = (name, f"{name}_end")
+        self.loop(replace(loop, tiled=False))
+        for var in (loop.var, inner.var):
+            del self.ranges[var]
+            self.close()
+
     def bounds(self, loop: Loop) -> tuple[str, str]:
+        if loop.var in self.ranges:
+            return self.ranges[loop.var]
         if self.tile is not None and loop.var == self.tile[0]:
             return "0", self.tile[1]
         lo, hi = self.integer(loop.var.lo) if loop.var.lo else "0", ""
@@ -184,7 +208,7 @@ class LoopWriter(Writer):
     def blocked_loop(self, loop: Loop, stages: Stages, gathered: Sequence[Accumulate]) -> None:
         """The loop in blocks, each stage running over a whole block."""
         in_tile = self.tile is not None and loop.var == self.tile[0]
-        size = BLOCK if self.lanes is not None else MAP_BLOCK
+        size = block_of(self.lanes) if self.lanes is not None else MAP_BLOCK
         if in_tile:
             assert self.tile is not None
             name, start, count = self.name_loop(loop.var), "tile", self.tile[1]
@@ -195,7 +219,9 @@ class LoopWriter(Writer):
             start, count = f"{name}0", "m"
             self.open(f"for (int64_t {start} = {lo}; {start} < {hi}; {start} += {size})")
             self.line(f"const int64_t m = {hi} - {start} < {size} ? {hi} - {start} : {size};")
-        self.store_directly(loop, stages, start)
+        if len(stages.stages) > 1:
+            self.load_directly(loop, stages, start)
+            self.store_directly(loop, stages, start)
         for home, dtype in stages.physical.items():
             if home in stages.homes.values():
                 self.line(f"{C_TYPES[dtype]} {home}[{size}];")
@@ -216,25 +242,38 @@ class LoopWriter(Writer):
             self.close()
         self.drop_loop(loop.var)
 
+    def load_directly(self, loop: Loop, stages: Stages, start: str) -> None:
+        """Let calls read operands that are in memory as they are from there."""
+        for stage in stages.stages:
+            for load in [s for s in stage.statements if isinstance(s, Load) and s.name in stage.gives]:
+                if not load.guard and load.index.coef(loop.var) == 1:
+                    stages.homes[load.name] = self.pointer_at(load, loop, start)
+                    stage.gives.remove(load.name)
+            drop_unused(stage)
+
     def store_directly(self, loop: Loop, stages: Stages, start: str) -> None:
         """Let the results of calls that are stored as they are be written there at once."""
-        if self.function.inplace:
-            return  # earlier than the last stage, an input may still be read
         results = {call.result for stage in stages.stages for call in stage.calls}
         last = stages.stages[-1]
+        if self.function.inplace and (len(last.statements) > 1 or len(stages.stages[-2].calls) > 1):
+            return  # an input that may be the same memory is still to be read
         for s in list(last.statements):
             if not isinstance(s, Store) or s.value not in results or s.index.coef(loop.var) != 1:
                 continue
             name = str(s.value)
-            if stages.dtypes[name] is not s.dtype or "[" in stages.homes[name]:
-                continue
-            variable = self.loop_names[loop.var]
-            self.loop_names[loop.var] = start
-            stages.homes[name] = f"&{self.pointers[s.buffer]}[{self.index(s.index)}]"
-            self.loop_names[loop.var] = variable
-            last.statements.remove(s)
+            if stages.dtypes[name] is s.dtype and "[" not in stages.homes[name]:
+                stages.homes[name] = self.pointer_at(s, loop, start)
+                last.statements.remove(s)
         used = {name for s in last.statements for name in used_names(s)} | set(last.gives)
         last.takes[:] = [name for name in last.takes if name in used]
+
+    def pointer_at(self, access: Load | Store, loop: Loop, start: str) -> str:
+        """The address of the element that an access meets first in a block."""
+        variable = self.loop_names[loop.var]
+        self.loop_names[loop.var] = start
+        text = f"&{self.pointers[access.buffer]}[{self.index(access.index)}]"
+        self.loop_names[loop.var] = variable
+        return text
 
     def stage_loop(self, loop: Loop, stages: Stages, number: int, name: str, start: str, count: str) -> None:
         stage = stages.stages[number]
@@ -256,15 +295,16 @@ class LoopWriter(Writer):
 
     def row_reduce(self, item: RowReduce) -> None:
         outer, self.lanes = self.lanes, item
+        lanes = lanes_of(item)
         for acc in item.accs:
             c, first = C_TYPES[acc.dtype], literal(identity_of(acc.op, acc.dtype), acc.dtype)
             if not _has_loop(item.body):
                 self.line(f"{c} {acc.name} = {first};")
                 continue
-            self.line(f"{c} {acc.name}_[{LANES}];")
-            self.line(f"for (int l = 0; l < {LANES}; l++) {acc.name}_[l] = {first};")
+            self.line(f"{c} {acc.name}_[{lanes}];")
+            self.line(f"for (int l = 0; l < {lanes}; l++) {acc.name}_[l] = {first};")
             if needs_tree(acc, item):
-                self.line(f"{c} {acc.name}_tree[48][{LANES}];")
+                self.line(f"{c} {acc.name}_tree[48][{lanes}];")
                 self.line(f"int64_t {acc.name}_blocks = 0;")
         if item.repeats > 1 and any(needs_tree(acc, item) for acc in item.accs):
             self.line("int64_t rows = 0;")
@@ -278,39 +318,37 @@ class LoopWriter(Writer):
         """Accumulate a block, from the array of its values or straight from memory."""
         assert self.lanes is not None
         acc = next(acc for acc in self.lanes.accs if acc.name == s.acc)
-        function = need_gather(self.need_typed, acc)
+        function = need_gather(self.need_typed, acc, lanes_of(self.lanes))
         if isinstance(s.value, str) and s.value in stages.homes:
             self.line(f"{function}({acc.name}_, {stages.homes[s.value]}, m);")
             return
         load = next((x for x in loop.body if isinstance(x, Load) and x.name == s.value), None)
         if load is not None and not load.guard and load.index.coef(loop.var) == 1:
-            name = self.loop_names[loop.var]
-            self.loop_names[loop.var] = start
-            self.line(f"{function}({acc.name}_, &{self.pointer(load.buffer)}[{self.index(load.index)}], m);")
-            self.loop_names[loop.var] = name
+            self.line(f"{function}({acc.name}_, {self.pointer_at(load, loop, start)}, m);")
             return
-        value = combine(self.need_typed, acc.op, acc.dtype, f"{acc.name}_[l % {LANES}]", self.operand(s.value))
-        self.line(f"for (int64_t l = 0; l < m; l++) {acc.name}_[l % {LANES}] = {value};")
+        lanes = lanes_of(self.lanes)
+        value = combine(self.need_typed, acc.op, acc.dtype, f"{acc.name}_[l % {lanes}]", self.operand(s.value))
+        self.line(f"for (int64_t l = 0; l < m; l++) {acc.name}_[l % {lanes}] = {value};")
 
     def end_of_block(self, item: RowReduce) -> None:
         accs = [acc for acc in item.accs if needs_tree(acc, item)]
         if not accs:
             return
         if item.repeats > 1:
-            every = max(1, BLOCK // item.extent)
+            every = max(1, block_of(item) // item.extent)
             self.open(f"if (++rows >= {self.lift(every)})")
             self.line("rows = 0;")
         for acc in accs:
-            carry = need_carry(self.need_typed, acc.dtype)
+            carry = need_carry(self.need_typed, acc.dtype, lanes_of(item))
             self.line(f"{carry}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_, 0);")
         if item.repeats > 1:
             self.close()
 
     def fold(self, acc: Acc, item: RowReduce) -> None:
         c = C_TYPES[acc.dtype]
-        fold = need_fold(self.need_typed, acc)
+        fold = need_fold(self.need_typed, acc, lanes_of(item))
         if needs_tree(acc, item):
-            carry = need_carry(self.need_typed, acc.dtype)
+            carry = need_carry(self.need_typed, acc.dtype, lanes_of(item))
             self.line(f"{carry}({acc.name}_tree, {acc.name}_blocks, {acc.name}_, 1);")
         self.line(f"const {c} {acc.name} = {fold}({acc.name}_);")
 

@@ -1,6 +1,6 @@
 """Helper functions of reductions along memory.
 
-A block of values goes to 32 accumulators in turn; sums of floats start anew with every block, and blocks are added like the digits of a
+A block of values goes to 8 or 32 accumulators in turn; sums of floats start anew with every block, and blocks are added like the digits of a
 binary counter carry, so that the error grows as in pairwise summation (Higham 1993, "The accuracy of floating point summation"). The order is fixed:
 it depends on the number of elements alone.
 """
@@ -13,62 +13,71 @@ from uopc_core.dtype import DType, is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.loop.loop_ir import Acc, RowReduce
 
-__all__ = ["BLOCK", "LANES", "need_carry", "need_fold", "need_gather", "needs_tree"]
+__all__ = ["SCALAR", "block_of", "lanes_of", "need_carry", "need_fold", "need_gather", "needs_tree"]
 
-LANES = 32
-BLOCK = 512
 # Loops of few iterations are not worth the time that the compiler takes to vectorise them.
 SCALAR = '#define SCALAR __asm__ volatile("")'
+_SHORT_ROW = 128
+
+
+def lanes_of(item: RowReduce) -> int:
+    """How many accumulators: few for short rows, which they cost more to combine than they save."""
+    return 8 if item.extent < _SHORT_ROW else 32
+
+
+def block_of(item: RowReduce) -> int:
+    """Elements in a block: 16 for each accumulator."""
+    return 16 * lanes_of(item)
 
 
 def needs_tree(acc: Acc, item: RowReduce) -> bool:
     """Whether it is a sum of so many floats that blocks of them are added pairwise."""
-    return acc.op is Ops.ADD and is_inexact(acc.dtype) and item.extent * item.repeats > BLOCK
+    return acc.op is Ops.ADD and is_inexact(acc.dtype) and item.extent * item.repeats > block_of(item)
 
 
-def need_gather(need: Need, acc: Acc) -> str:
+def need_gather(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that accumulates a block; returns its name."""
-    t, name = C_TYPES[acc.dtype], f"{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}"
-    step = combine(need, acc.op, acc.dtype, "acc[k]", "x[k]")
+    t, name = C_TYPES[acc.dtype], f"{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}x{lanes}"
+    step = combine(need, acc.op, acc.dtype, "x[k]", "acc[k]")
     need("SCALAR", SCALAR)
     need(
-        f"{name}_lanes",
-        f"static inline void {name}_lanes({t} *restrict acc, const {t} *restrict x, int64_t m) {{\n"
-        f"    for (; m >= {LANES}; m -= {LANES}, x += {LANES})\n"
+        f"{name}",
+        f"static inline void {name}({t} *restrict acc, const {t} *restrict x, int64_t m) {{\n"
+        f"    for (; m >= {lanes}; m -= {lanes}, x += {lanes})\n"
         "#pragma omp simd\n"
-        f"        for (int k = 0; k < {LANES}; k++) acc[k] = {step};\n"
+        f"        for (int k = 0; k < {lanes}; k++) acc[k] = {step};\n"
         f"    for (int64_t k = 0; k < m; k++) {{ acc[k] = {step}; SCALAR; }}\n}}",
     )
-    return f"{name}_lanes"
+    return f"{name}"
 
 
-def need_carry(need: Need, dtype: DType) -> str:
+def need_carry(need: Need, dtype: DType, lanes: int) -> str:
     """Define the function that adds a finished block to the sums of 1, 2, 4, ... blocks, and in the end adds up what is there."""
-    t, name = C_TYPES[dtype], f"carry_{SUFFIXES[dtype]}"
+    t, name = C_TYPES[dtype], f"carry_{SUFFIXES[dtype]}x{lanes}"
     need(
         name,
-        f"static void {name}({t} (*tree)[{LANES}], int64_t blocks, {t} *restrict acc, _Bool last) {{\n"
+        f"static void {name}({t} (*tree)[{lanes}], int64_t blocks, {t} *restrict acc, _Bool last) {{\n"
         "    int level = 0;\n"
         "    for (; blocks && (last || blocks & 1); blocks >>= 1, level++)\n"
         "        if (blocks & 1)\n"
         "#pragma omp simd\n"
-        f"            for (int k = 0; k < {LANES}; k++) acc[k] = tree[level][k] + acc[k];\n"
+        f"            for (int k = 0; k < {lanes}; k++) acc[k] = tree[level][k] + acc[k];\n"
         "    if (last) return;\n"
         "#pragma omp simd\n"
-        f"    for (int k = 0; k < {LANES}; k++) tree[level][k] = acc[k], acc[k] = 0;\n}}",
+        f"    for (int k = 0; k < {lanes}; k++) tree[level][k] = acc[k], acc[k] = 0;\n}}",
     )
     return name
 
 
-def need_fold(need: Need, acc: Acc) -> str:
+def need_fold(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that combines the accumulators in a tree; returns its name."""
-    t, name = C_TYPES[acc.dtype], f"fold_{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}"
+    t, name = C_TYPES[acc.dtype], f"fold_{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}x{lanes}"
     step = combine(need, acc.op, acc.dtype, "acc[2 * k]", "acc[2 * k + 1]")
     need("SCALAR", SCALAR)
     need(
         name,
         f"static {t} {name}({t} *acc) {{\n"
-        f"    for (int w = {LANES // 2}; w; w >>= 1)\n"
+        f"    for (int w = {lanes // 2}; w; w >>= 1)\n"
         f"        for (int k = 0; k < w; k++) {{ acc[k] = {step}; SCALAR; }}\n"
         "    return acc[0];\n}",
     )

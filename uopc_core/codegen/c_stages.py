@@ -14,7 +14,7 @@ from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import Accumulate, Compute, Holds, Load, Operand, Place, Statement, Store, Update, Wrap
 from uopc_core.loop.optimise import used_names
 
-__all__ = ["Call", "Stage", "Stages", "cut_stages", "is_math_call"]
+__all__ = ["Call", "Stage", "Stages", "cut_stages", "drop_unused", "is_math_call"]
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ def cut_stages(statements: Sequence[Statement], var: Var, arrays_for: Sequence[O
         if isinstance(operand, str) and operand in stage_of:
             _give(out, operand, stage_of, made_by)
     for stage in out.stages:
-        _drop_unused(stage)
+        drop_unused(stage)
     _place_arrays(out, [x for x in arrays_for if isinstance(x, str)])
     return out
 
@@ -138,7 +138,7 @@ def _add_call(out: Stages, s: Compute, stage_of: dict[str, int], made_by: dict[s
     stage.calls.append(call)
 
 
-def _drop_unused(stage: Stage) -> None:
+def drop_unused(stage: Stage) -> None:
     """Without the loads that only a later stage, which does them again, has a use for."""
     used = set(stage.gives)
     kept: list[Statement] = []

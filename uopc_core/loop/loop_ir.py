@@ -163,12 +163,19 @@ class Acc:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`parallel`: runs over the caller's part of its range. `lanes`: the elements go to the accumulators of a RowReduce in turn."""
+    """A loop over all values of `var`.
+
+    Attributes:
+        parallel: runs over the caller's part of its range.
+        simd: its iterations do not depend on each other.
+        tiled: it and the loop inside of it run in blocks.
+    """
 
     var: Var
     body: Block
     parallel: bool = False
     simd: bool = False
+    tiled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +327,11 @@ def _lines(block: Block, depth: int) -> Iterator[str]:
     for item in block:
         match item:
             case Loop():
-                kind = ("parallel " if item.parallel else "") + ("simd " if item.simd else "")
+                kind = (
+                    ("parallel " if item.parallel else "")
+                    + ("simd " if item.simd else "")
+                    + ("tiled " if item.tiled else "")
+                )
                 yield f"{pad}{kind}for {item.var} in {item.var.lo}..{item.var.hi}:"
                 yield from _lines(item.body, depth + 1)
             case Scope():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 
@@ -22,7 +22,7 @@ from uopc_core.loop.loop_ir import (
     Unless,
     Wrap,
 )
-from uopc_core.loop.optimise import collapse, depths_of, find_thresholds, order_loops, strided_accesses
+from uopc_core.loop.optimise import collapse, crossing_loop, depths_of, find_thresholds, order_loops, strided_accesses
 from uopc_core.loop.rangeify import Coords
 from uopc_core.loop.space import (
     NO_AXES,
@@ -75,15 +75,16 @@ def build_nest(call: Call) -> Nest:
     return _reduce_nest(lowered, kept, reduced)
 
 
-def wrap_loops(order: Sequence[Var], placed: Placed, level: int = 0, simd: bool = True) -> Block:
-    """Statements with their depths -> the loops of `order` from number `level` on, around them."""
+def wrap_loops(order: Sequence[Var], placed: Placed, level: int = 0, simd: bool = True, tiled: bool = False) -> Block:
+    """Statements with their depths -> the loops of `order` from number `level` on, around them; the last two in blocks if `tiled`."""
     block: Block = ()
     for depth in range(len(order), level - 1, -1):
         here = tuple([item for d, item in placed if d == depth])
         block = here + block
         if depth > level:
             innermost = depth == len(order)
-            block = (Loop(order[depth - 1], block, simd=simd and innermost and _is_vectorizable(here)),)
+            vectorizable = simd and innermost and _is_vectorizable(here)
+            block = (Loop(order[depth - 1], block, False, vectorizable, tiled and depth == len(order) - 1),)
     return block
 
 
@@ -96,9 +97,9 @@ def mark_parallel(block: Block) -> Block:
     out: list[Item] = []
     for item in block:
         if isinstance(item, Loop):
-            item = Loop(item.var, item.body, True, item.simd)
+            item = replace(item, parallel=True)
         elif isinstance(item, TileReduce):
-            item = TileReduce(item.accs, item.var, item.body, item.post, True)
+            item = replace(item, parallel=True)
         elif isinstance(item, Scope):
             item = Scope(mark_parallel(item.body))
         out.append(item)
@@ -181,11 +182,15 @@ class _MapBuilder:
 
     def finish(self, statements: list[Statement], order: tuple[Var, ...], level: int) -> tuple[Block, Block]:
         loops, (merged,) = collapse(order, level, [statements])
+        crossing = crossing_loop(loops[level:], merged)
+        if crossing is not None:
+            loops.remove(crossing)
+            loops.insert(len(loops) - 1, crossing)
         if level == 0 and loops:
             self.extent = loops[0].extent
         placed = depths_of(merged, loops, {})
         hoisted = tuple([s for depth, s in placed if depth < level])
-        return hoisted, wrap_loops(loops, list(placed), level)
+        return hoisted, wrap_loops(loops, list(placed), level, tiled=crossing is not None)
 
 
 # ------------------------------------------------------------------------------------------------------------- reductions

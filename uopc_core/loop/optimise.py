@@ -26,6 +26,7 @@ from uopc_core.loop.loop_ir import (
 
 __all__ = [
     "collapse",
+    "crossing_loop",
     "depths_of",
     "find_split",
     "find_thresholds",
@@ -54,6 +55,22 @@ def used_names(s: Statement) -> list[str]:
     for index in indices_of(s):
         names.extend(atom.name for atom in atoms_of(index) if isinstance(atom, Value))
     return names
+
+
+_LONG_JUMP = 16
+_MIN_CROSSING = 32
+
+
+def crossing_loop(loops: Sequence[Var], statements: Iterable[Statement]) -> Var | None:
+    """A loop along which memory is read in order, where the innermost one makes long jumps in it, as in a transposition."""
+    if len(loops) < 2 or loops[-1].extent < _MIN_CROSSING:
+        return None
+    for s in statements:
+        if isinstance(s, Load | Store) and abs(s.index.coef(loops[-1])) > _LONG_JUMP:
+            for var in loops[:-1]:
+                if abs(s.index.coef(var)) == 1 and var.extent >= _MIN_CROSSING:
+                    return var
+    return None
 
 
 def replace_operands(s: Statement, values: Mapping[str, Operand]) -> Statement:

@@ -19,13 +19,13 @@ parallel for i0 in 0..4096:
 typedef __INT64_TYPE__ int64_t;
 typedef __UINT64_TYPE__ uint64_t;
 #define SCALAR __asm__ volatile("")
-static inline void max_f32_lanes(float *restrict acc, const float *restrict x, int64_t m) {
+static inline void max_f32x32(float *restrict acc, const float *restrict x, int64_t m) {
     for (; m >= 32; m -= 32, x += 32)
 #pragma omp simd
-        for (int k = 0; k < 32; k++) acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > x[k] ? acc[k] : x[k]);
-    for (int64_t k = 0; k < m; k++) { acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > x[k] ? acc[k] : x[k]); SCALAR; }
+        for (int k = 0; k < 32; k++) acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]);
+    for (int64_t k = 0; k < m; k++) { acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]); SCALAR; }
 }
-static float fold_max_f32(float *acc) {
+static float fold_max_f32x32(float *acc) {
     for (int w = 16; w; w >>= 1)
         for (int k = 0; k < w; k++) { acc[k] = acc[2 * k] != acc[2 * k] ? acc[2 * k] : (acc[2 * k] > acc[2 * k + 1] ? acc[2 * k] : acc[2 * k + 1]); SCALAR; }
     return acc[0];
@@ -44,13 +44,13 @@ static __attribute__((noinline)) void expf_v(float *y, const float *x, int64_t n
     expf_16(y16, x16);
     __builtin_memcpy(y + i, y16, (n - i) * sizeof(float));
 }
-static inline void add_f32_lanes(float *restrict acc, const float *restrict x, int64_t m) {
+static inline void add_f32x32(float *restrict acc, const float *restrict x, int64_t m) {
     for (; m >= 32; m -= 32, x += 32)
 #pragma omp simd
-        for (int k = 0; k < 32; k++) acc[k] = acc[k] + x[k];
-    for (int64_t k = 0; k < m; k++) { acc[k] = acc[k] + x[k]; SCALAR; }
+        for (int k = 0; k < 32; k++) acc[k] = x[k] + acc[k];
+    for (int64_t k = 0; k < m; k++) { acc[k] = x[k] + acc[k]; SCALAR; }
 }
-static void carry_f32(float (*tree)[32], int64_t blocks, float *restrict acc, _Bool last) {
+static void carry_f32x32(float (*tree)[32], int64_t blocks, float *restrict acc, _Bool last) {
     int level = 0;
     for (; blocks && (last || blocks & 1); blocks >>= 1, level++)
         if (blocks & 1)
@@ -60,7 +60,7 @@ static void carry_f32(float (*tree)[32], int64_t blocks, float *restrict acc, _B
 #pragma omp simd
     for (int k = 0; k < 32; k++) tree[level][k] = acc[k], acc[k] = 0;
 }
-static float fold_add_f32(float *acc) {
+static float fold_add_f32x32(float *acc) {
     for (int w = 16; w; w >>= 1)
         for (int k = 0; k < w; k++) { acc[k] = acc[2 * k] + acc[2 * k + 1]; SCALAR; }
     return acc[0];
@@ -73,9 +73,9 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
         for (int l = 0; l < 32; l++) a0_[l] = (-__builtin_inff());
         for (int64_t j0 = 0; j0 < n[0]; j0 += 512) {
             const int64_t m = n[0] - j0 < 512 ? n[0] - j0 : 512;
-            max_f32_lanes(a0_, &in0[i*n[1] + j0], m);
+            max_f32x32(a0_, &in0[i*n[1] + j0], m);
         }
-        const float a0 = fold_max_f32(a0_);
+        const float a0 = fold_max_f32x32(a0_);
         float ba0_[32];
         for (int l = 0; l < 32; l++) ba0_[l] = 0.0f;
         float ba0_tree[48][32];
@@ -91,11 +91,11 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
                 t0[l] = bv2;
             }
             expf_v(&row0[j0], t0, m);
-            add_f32_lanes(ba0_, &row0[j0], m);
-            carry_f32(ba0_tree, ba0_blocks++, ba0_, 0);
+            add_f32x32(ba0_, &row0[j0], m);
+            carry_f32x32(ba0_tree, ba0_blocks++, ba0_, 0);
         }
-        carry_f32(ba0_tree, ba0_blocks, ba0_, 1);
-        const float ba0 = fold_add_f32(ba0_);
+        carry_f32x32(ba0_tree, ba0_blocks, ba0_, 1);
+        const float ba0 = fold_add_f32x32(ba0_);
 #pragma omp simd
         for (int64_t j = 0; j < n[4]; j++) {
             const float cv0 = row0[j];
