@@ -1,6 +1,6 @@
 """Run the public conformance suite of the array API standard against uopc_array (or, for comparison, another module).
 
-    python array_api_tests_conf/run.py [--examples 100] [--seed N] [--tier auto|compile|interpret] [--module NAME] [-- pytest arguments]
+    python array_api_tests_conf/run.py [--examples 100] [--seed N] [--tier TIER] [--module NAME] [-- pytest arguments]
 
 The suite is the checkout that ARRAY_API_TESTS_DIR names, or else a clone made beside this file at the commit below.
 """
