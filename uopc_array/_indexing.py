@@ -21,7 +21,18 @@ from uopc_array._tracing import trace_error
 from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_integer
 from uopc_core.errors import IndexBoundsError, ShapeError
 
-__all__ = ["ItemLens", "ParsedKey", "advanced_orders", "gather", "is_basic", "parse_key", "read", "view_of"]
+__all__ = [
+    "ItemLens",
+    "ParsedKey",
+    "advanced_orders",
+    "gather",
+    "is_basic",
+    "parse_key",
+    "read",
+    "read_any",
+    "read_box",
+    "view_of",
+]
 
 _FULL = slice(None)
 
@@ -229,16 +240,20 @@ class ItemLens:
 
 def read(x: UOp, key: Any) -> UOp:
     """``x[key]``."""
-    node = _read_box(x, cast("tuple[Any, ...]", key) if type(key) is tuple else (key,))
-    if node is not None:
-        return node
+    node = read_box(x, key)
+    return read_any(x, key) if node is None else node
+
+
+def read_any(x: UOp, key: Any) -> UOp:
+    """``x[key]`` for keys of every kind."""
     parsed = parse_key(key, x.shape)
     view = view_of(x, parsed)
     return gather(view, parsed) if parsed.arrays else view
 
 
-def _read_box(x: UOp, items: tuple[Any, ...]) -> UOp | None:
+def read_box(x: UOp, key: Any) -> UOp | None:
     """The short way for leading ints in bounds and slices of step 1; None where the key has anything else."""
+    items = cast("tuple[Any, ...]", key) if type(key) is tuple else (key,)
     shape = x.shape
     if len(items) > len(shape):
         return None
@@ -258,8 +273,11 @@ def _read_box(x: UOp, items: tuple[Any, ...]) -> UOp | None:
         else:
             return None
     rest = shape[len(items) :]
-    bounds.extend([(0, n) for n in rest])
-    return x.shrink(bounds).reshape((*kept, *rest))
+    kept.extend(rest)
+    if kept != list(shape):
+        bounds.extend([(0, n) for n in rest])
+        x = UOp.new(Ops.SHRINK, (x,), tuple(bounds))
+    return x.reshape(tuple(kept))
 
 
 def view_of(x: UOp, key: ParsedKey) -> UOp:

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, Self, cast
 
 from uopc_array._assignment import assign
-from uopc_array._indexing import ItemLens, is_basic, read
+from uopc_array._indexing import ItemLens, is_basic, read_any, read_box
 from uopc_array._methods import Methods
 from uopc_array._operators import Operators
 from uopc_array._protocols import Protocols
@@ -82,7 +82,10 @@ class Array(Operators, Methods, Protocols):
         uop = self._settled()
         if uop.op is _BUFFER and not uop.flags and _names_one_element(key, uop.shape):
             return self._from_uop(_const(uop.arg.array[key].item(), uop.dtype))
-        node = read(uop, key)
+        node = read_box(uop, key)
+        if node is not None:
+            return self._view(node, ItemLens(key)) if node.shape else self._from_uop(node)
+        node = read_any(uop, key)
         # a 0-d result is a scalar of its own, as in NumPy, unless the key has an ellipsis
         shares = is_basic(key) and (node.shape != () or key is Ellipsis or (isinstance(key, tuple) and Ellipsis in key))
         return self._view(node, ItemLens(key)) if shares else self._from_uop(node)
