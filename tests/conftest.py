@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis profiles and NumPy's floating-point warnings."""
+"""What all tests share: verified kernels, hypothesis profiles, no floating-point warnings from NumPy."""
 
 import os
 from collections.abc import Iterator
@@ -6,6 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Every kernel that a test makes is run by the interpreter too, and compared. uopc_core reads this when it is imported.
+os.environ.setdefault("UOPC_VERIFY", "1")
 
 # The same examples in every run: a failure in CI is a failure at home. HYPOTHESIS_PROFILE=search looks for new ones.
 settings.register_profile(
