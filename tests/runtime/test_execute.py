@@ -1,9 +1,13 @@
 """Executables: outputs in the order and number that were asked for."""
 
-import numpy as np
+import os
 
-from uopc_core import Executable, Ops, UOp, dtypes
+import numpy as np
+import pytest
+
+from uopc_core import Executable, Ops, UOp, context, dtypes
 from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.toolchain import find_toolchain
 
 
 def test_an_output_may_be_asked_for_twice_and_an_input_may_be_one():
@@ -13,3 +17,17 @@ def test_an_output_may_be_asked_for_twice_and_an_input_may_be_one():
     results = executable.run([Buffer.from_numpy(np.array([1.0, 2.0, 3.0])), 0.3])
     assert [r.array.tolist() for r in results[:4]] == [[2.0, 4.0, 6.0], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0], 0.3]
     np.testing.assert_allclose(results[4].array, 6.9)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or find_toolchain() is None, reason="forks while a compiler is at work")
+def test_a_child_process_does_not_wait_for_the_parents_compiler(tmp_path):
+    x, y = UOp.param(0, (5,), dtypes.float64), np.linspace(0, 1, 5)
+    executable = Executable([x.unary(Ops.EXP) * 1.2345 + x.unary(Ops.SIN)])
+    with context(cache_dir=tmp_path, tier="auto"):
+        executable.run([Buffer.from_numpy(y)])  # interpreted; the kernel is being compiled
+        child = os.fork()
+        if child == 0:
+            executable.run([Buffer.from_numpy(y)])
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        np.testing.assert_allclose(executable.run([Buffer.from_numpy(y)])[0].array, np.exp(y) * 1.2345 + np.sin(y))

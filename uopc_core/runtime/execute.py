@@ -105,7 +105,8 @@ def run_plan(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], tier
     """
     if tier == "auto" and _starts_interpreted(plan):
         results = run_interpreted(plan, buffers, scalars)
-        plan.prepared["pending"] = _compilers.submit(copy_context().run, _compile_if_possible, plan)
+        pending = _compilers.submit(copy_context().run, _compile_if_possible, plan)
+        plan.prepared["pending"] = (os.getpid(), pending)
         return results
     if tier == "interpret" or (tier == "auto" and find_toolchain() is None):
         return run_interpreted(plan, buffers, scalars)
@@ -128,8 +129,8 @@ def _compile(plan: Plan) -> CompiledPlan:
     with _prepare_lock:
         compiled = plan.prepared.get("compiled")
         if compiled is None:
-            pending = plan.prepared.pop("pending", None)
-            if pending is not None:
+            process, pending = plan.prepared.pop("pending", (0, None))
+            if pending is not None and process == os.getpid():  # a fork does not take the compiling thread along
                 pending.result()
             compiled = plan.prepared["compiled"] = CompiledPlan(plan)
     return compiled
