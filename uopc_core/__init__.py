@@ -38,6 +38,7 @@ from uopc_core.settings import context
 from uopc_core.tensor import Tensor
 from uopc_core.transform.gradient import gradient, pull_back
 from uopc_core.transform.jvp import jvp
+from uopc_core.transform.vmap import batch
 
 __all__ = [
     "DTYPES",
@@ -56,6 +57,7 @@ __all__ = [
     "UOp",
     "argsort_last_axis",
     "as_dtype",
+    "batch",
     "clear_plans",
     "composite",
     "context",
