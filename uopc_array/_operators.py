@@ -11,7 +11,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from uopc_array import _bodies
-from uopc_array._handle import Handle
+from uopc_array._assignment import assign
+from uopc_array._handle import Handle, View
 from uopc_array._namespace import call
 from uopc_array._nodes import as_node, is_scalar
 from uopc_array._promotion import floating_dtype, promote, promote_comparison, promote_to, result_dtype
@@ -192,7 +193,10 @@ def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
         raise ShapeError(
             f"{name}: the result of shape {uop.shape} does not fit the array of shape {target.shape} in place"
         )
-    x._write(uop.cast(target.dtype))
+    if isinstance(x._alias, View):
+        assign(x, ..., uop.cast(target.dtype))
+    else:
+        x._write(uop.cast(target.dtype))
     return x
 
 
