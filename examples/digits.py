@@ -41,11 +41,12 @@ class Split(NamedTuple):
 
 def load() -> tuple[Split, Split]:
     """The digits as (training, held-out)."""
-    digits = load_digits()
-    images = digits.data.astype(np.float32) / 16
-    train_images, test_images, train_labels, test_labels = train_test_split(
-        images, digits.target.astype(np.int64), test_size=0.2, random_state=0, stratify=digits.target
-    )
+    pixels: Any
+    labels: Any
+    pixels, labels = load_digits(return_X_y=True)
+    images = (pixels / 16).astype(np.float32)
+    parts: Any = train_test_split(images, labels, test_size=0.2, random_state=0, stratify=labels)
+    train_images, test_images, train_labels, test_labels = parts
     return Split(train_images, train_labels), Split(test_images, test_labels)
 
 
