@@ -6,10 +6,12 @@ name, and is loaded only with the right checksum at its end. A compile error is 
 
 from __future__ import annotations
 
+import contextvars
 import hashlib
 import itertools
 import os
 import re
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -41,6 +43,7 @@ _MAGIC = b"uopc-object-1"
 _TRAILER_BYTES = len(_MAGIC) + 32
 _SHOWN_LINES = 4  # of the source, before and after the first error
 _LOG_LINES = 20
+_DEBUG_SOURCE = 4  # the setting `debug` from which on C and command are printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,8 @@ def compile_object(toolchain: Toolchain, source: str, path: str) -> Library:
     command = (*toolchain.command, *toolchain.flags, *INPUT, "-o", target, *toolchain.libs)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)  # it may have been deleted under our feet
+        if current().debug >= _DEBUG_SOURCE:
+            print(source, " ".join(command), sep="\n", file=sys.stderr)
         outcome = run_compiler(command, source, folder)
         if outcome.returncode != 0:
             raise _refusal(command, source, outcome.stderr.decode(errors="replace"), path)
@@ -214,9 +219,14 @@ def _fill_side_by_side(missing: Sequence[tuple[_Key, _Entry]], folder: str) -> N
         except BaseException as failure:  # raised below, in the caller's thread
             failures.append(failure)
 
-    helpers = [threading.Thread(target=work) for _ in range(min(len(missing), current().num_threads) - 1)]
-    for helper in helpers:
-        helper.start()
+    helpers: list[threading.Thread] = []
+    for _ in range(min(len(missing), current().num_threads) - 1):
+        helper = threading.Thread(target=contextvars.copy_context().run, args=(work,))
+        try:
+            helper.start()
+        except RuntimeError:  # no more threads, or the interpreter is about to end
+            break
+        helpers.append(helper)
     work()
     for helper in helpers:
         helper.join()

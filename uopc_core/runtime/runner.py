@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from time import perf_counter
 from typing import Any
 
 from uopc_core.dtype import DType
@@ -46,6 +48,7 @@ class ProgramStep:
         extent: of the loop that may be split among threads, in multiples of `grain`.
         work: element operations in all, which decide whether it is split.
         scratch_bytes: what each thread needs.
+        name: for messages.
     """
 
     function: Function
@@ -56,6 +59,7 @@ class ProgramStep:
     grain: int = 1
     work: int = 0
     scratch_bytes: int = 0
+    name: str = "kernel"
 
 
 class Program:
@@ -68,7 +72,7 @@ class Program:
         CompileError: there is no compiler.
     """
 
-    __slots__ = ("_call", "_complex", "_kept", "_pack", "_program")
+    __slots__ = ("_call", "_complex", "_kept", "_pack", "_program", "_single", "_steps")
 
     def __init__(
         self, steps: Sequence[ProgramStep], scalar_dtypes: Sequence[DType] = (), n_buffers: int | None = None
@@ -76,9 +80,11 @@ class Program:
         needed = 1 + max((slot for step in steps for slot in step.slots), default=-1)
         n_buffers = needed if n_buffers is None else n_buffers
         self._call = _runtime().call
-        self._kept: list[Any] = list(steps)
-        rows = b"".join([self._step_row(step) for step in steps])
-        self._program: Any = self._keep(_PROGRAM.pack(self._address(rows), len(steps), n_buffers))
+        self._steps = tuple(steps)
+        self._kept: list[Any] = []
+        first = self._address(b"".join([self._step_row(step) for step in steps]))
+        self._program: Any = self._keep(_PROGRAM.pack(first, len(steps), n_buffers))
+        self._single = [self._keep(_PROGRAM.pack(first + i * _STEP.size, 1, n_buffers)) for i in range(len(steps))]
         formats = [_SCALAR_FORMATS[dtype.kind] for dtype in scalar_dtypes]
         self._pack = struct.Struct(f"={n_buffers}Q{n_buffers % 2 * 8}x{''.join(formats)}").pack
         self._complex = tuple(i for i, dtype in enumerate(scalar_dtypes) if dtype.kind == "c")
@@ -95,8 +101,22 @@ class Program:
         """
         if self._complex:
             scalars = self._with_parts(scalars)
-        if self._call(self._program, self._pack(*pointers, *scalars), current().num_threads):
+        settings = current()
+        arguments = self._pack(*pointers, *scalars)
+        if settings.debug:
+            self._run_timed(arguments, settings.num_threads)
+        elif self._call(self._program, arguments, settings.num_threads):
             _raise_last_failure()
+
+    def _run_timed(self, arguments: bytes, num_threads: int) -> None:
+        """Run the steps one by one and print the time of each."""
+        for step, program in zip(self._steps, self._single, strict=True):
+            start_s = perf_counter()
+            failed = self._call(program, arguments, num_threads)
+            time_us = (perf_counter() - start_s) * 1e6
+            print(f"{step.name}: {step.work} operations in {time_us:.1f} us", file=sys.stderr)
+            if failed:
+                _raise_last_failure()
 
     def _with_parts(self, scalars: Sequence[Any]) -> list[Any]:
         """Complex scalars as two reals each."""

@@ -47,7 +47,6 @@ void uopc_probe(double *restrict out, const double *restrict in, long n) {{
     for (long i = 0; i < n; i++) out[i] = exp(in[i]);
 }}
 """
-_PROBE_VERSION = "2"  # part of the key of the kept answer: raise it with the probe or the flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def _examine(command: tuple[str, ...], folder: str) -> Toolchain | None:
     """The kept answer about `command`, or a new one."""
     cpu = _cpu_digest()
     status = os.stat(command[0])
-    identity = (_PROBE_VERSION, cpu, *command, str(status.st_mtime_ns), str(status.st_size))
+    identity = (_PROBE, *_FLAGS, *_LEAN_LINK, cpu, *command, str(status.st_mtime_ns), str(status.st_size))
     path = os.path.join(folder, f"toolchain-{hashlib.sha256(chr(0).join(identity).encode()).hexdigest()[:32]}.json")
     kept = _read_answer(path)
     if kept is None:
@@ -143,8 +142,8 @@ def _read_answer(path: str) -> Toolchain | None:
     try:
         with open(path, encoding="utf-8") as file:
             fields: dict[str, Any] = json.load(file)
-        fields.update({name: tuple(fields[name]) for name in ("command", "flags", "libs")})
-        answer = Toolchain(**fields)
+        lists: dict[str, Any] = {name: tuple(fields[name]) for name in ("command", "flags", "libs")}
+        answer = Toolchain(**(fields | lists))
     except (OSError, ValueError, TypeError, KeyError):
         return None
     return answer if all(os.path.exists(lib) for lib in answer.libs if os.path.isabs(lib)) else None

@@ -41,6 +41,7 @@ def program_step(source: Source, function: Any, place: Mapping[int, int] | None 
         grain=source.grain,
         work=source.work,
         scratch_bytes=source.scratch_bytes,
+        name=source.entry,
     )
 
 
