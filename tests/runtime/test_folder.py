@@ -1,0 +1,101 @@
+"""The folder of the compiled kernels is one that nobody else can write to."""
+
+import os
+import stat
+
+import pytest
+
+from tests.runtime.kernels import needs_compiler, run_python
+from uopc_core.runtime import folder
+from uopc_core.runtime.folder import cache_folder, leave_folder, private_folder, replace_file
+from uopc_core.settings import context
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch):
+    monkeypatch.setattr(folder, "_known", {})
+
+
+def test_the_folder_is_made_with_mode_0700(tmp_path):
+    with context(cache_dir=tmp_path / "a" / "b"):
+        assert cache_folder() == str(tmp_path / "a" / "b")
+    assert stat.S_IMODE((tmp_path / "a" / "b").stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, mode):
+    tmp_path.chmod(mode)
+    with context(cache_dir=tmp_path):
+        assert cache_folder() == private_folder()
+
+
+def test_a_folder_of_another_user_is_not_used(tmp_path, monkeypatch):
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    with context(cache_dir=tmp_path):
+        assert cache_folder() == private_folder()
+
+
+def test_a_file_in_the_place_of_the_folder_is_not_used(tmp_path):
+    tmp_path.joinpath("file").write_text("")
+    with context(cache_dir=tmp_path / "file"):
+        assert cache_folder() == private_folder()
+
+
+def test_the_private_folder_has_mode_0700_and_goes_with_the_process():
+    code = """
+import os, stat
+from uopc_core.runtime.folder import private_folder
+print(private_folder(), oct(stat.S_IMODE(os.stat(private_folder()).st_mode)))
+"""
+    path, mode = run_python(code).rsplit(" ", 1)
+    assert mode == "0o700"
+    assert not os.path.exists(path)
+
+
+def test_without_a_place_for_temporary_files_there_is_no_folder(tmp_path, monkeypatch):
+    def refuse(**_):
+        raise OSError
+
+    monkeypatch.setattr(folder, "_private", [])
+    monkeypatch.setattr(folder.tempfile, "mkdtemp", refuse)
+    tmp_path.chmod(0o777)
+    with context(cache_dir=tmp_path):
+        assert cache_folder() is None
+
+
+def test_xdg_cache_home_must_be_absolute(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    with context(cache_dir=None):
+        assert cache_folder() == str(tmp_path / ".cache" / "uopc_array")
+
+
+def test_a_folder_is_left_once(tmp_path):
+    with context(cache_dir=tmp_path):
+        cache_folder()
+        assert leave_folder()
+        assert cache_folder() == private_folder()
+        assert not leave_folder()
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path):
+    path = tmp_path / "x"
+    replace_file(str(path), b"one")
+    replace_file(str(path), b"two")
+    assert path.read_bytes() == b"two"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@needs_compiler
+def test_kernels_compile_without_a_home_and_in_odd_places(tmp_path):
+    place = tmp_path / "with space é"
+    place.mkdir()
+    code = """
+from uopc_core.runtime.cache import compile_one, stats
+compile_one("int answer(void) { return 4; }", "answer")
+print(stats().compiled)
+"""
+    assert run_python(code, HOME="/proc", XDG_CACHE_HOME="/proc/none", UOPC_CACHE_DIR="", TMPDIR=str(place)) == "1"
+    assert run_python(code, UOPC_CACHE_DIR=str(place / "cache")) == "1"
+    assert any(name.endswith(".so") for name in os.listdir(place / "cache"))

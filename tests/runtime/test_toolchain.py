@@ -1,0 +1,102 @@
+"""Which compiler is used, what is known about it, and that it is asked only once."""
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from tests.runtime.kernels import needs_compiler, run_python
+from uopc_core.runtime import folder, toolchain
+from uopc_core.runtime.toolchain import find_toolchain
+from uopc_core.settings import context
+
+
+@pytest.fixture
+def fresh(monkeypatch, tmp_path):
+    """Nothing known about compilers and folders, and an empty folder."""
+    monkeypatch.setattr(toolchain, "_found", {})
+    monkeypatch.setattr(folder, "_known", {})
+    with context(cache_dir=tmp_path):
+        yield tmp_path
+
+
+@pytest.mark.parametrize("cc", ["/nonexistent", "no-such-compiler-anywhere -O1", "false", "true", "''"])
+def test_a_compiler_that_does_not_work_means_no_compiler(fresh, cc):
+    with context(cc=cc):
+        assert find_toolchain() is None
+
+
+def test_cc_in_the_environment_is_not_replaced_by_another_compiler():
+    code = "from uopc_core.runtime.toolchain import find_toolchain; print(find_toolchain())"
+    assert run_python(code, CC="/nonexistent") == "None"
+
+
+@needs_compiler
+def test_options_in_cc_belong_to_the_command(fresh):
+    found = find_toolchain()
+    assert found is not None
+    with context(cc=f"{found.command[0]} -DOPTION"):
+        with_option = find_toolchain()
+    assert with_option is not None
+    assert with_option.command == (found.command[0], "-DOPTION")
+
+
+@needs_compiler
+def test_the_flags_keep_the_bits_of_numpy():
+    found = find_toolchain()
+    assert found is not None
+    assert {"-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fopenmp-simd"} <= set(found.flags)
+    unsafe = ("fast-math", "unsafe-math", "finite-math", "associative-math", "no-signed-zeros", "Ofast")
+    assert not [flag for flag in found.flags if any(word in flag for word in unsafe)]
+
+
+@needs_compiler
+def test_a_fresh_process_starts_no_compiler_to_know_it(fresh, monkeypatch):
+    found = find_toolchain()
+    monkeypatch.setattr(toolchain, "_found", {})
+
+    def refuse(*_, **__):
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(subprocess, "run", refuse)
+    assert find_toolchain() == found
+
+
+@needs_compiler
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"command": []}'])
+def test_a_damaged_answer_is_asked_for_again(fresh, monkeypatch, damage):
+    found = find_toolchain()
+    (path,) = fresh.glob("toolchain-*.json")
+    path.write_text(damage)
+    monkeypatch.setattr(toolchain, "_found", {})
+    assert find_toolchain() == found
+    assert path.read_text() != damage
+
+
+@needs_compiler
+def test_a_folder_where_nothing_can_be_executed_is_left(fresh, monkeypatch):
+    library = toolchain.Library
+
+    def refuse_there(path):
+        if path.startswith(str(fresh)):
+            raise OSError("failed to map segment from shared object")
+        return library(path)
+
+    monkeypatch.setattr(toolchain, "Library", refuse_there)
+    assert find_toolchain() is not None
+    assert folder.cache_folder() == folder.private_folder()
+
+
+@needs_compiler
+def test_the_key_of_an_object_depends_on_all_that_shapes_it():
+    found = find_toolchain()
+    assert found is not None
+    others = [
+        replace(found, version="other"),
+        replace(found, cpu="other"),
+        replace(found, flags=(*found.flags, "-DX")),
+        replace(found, libs=()),
+        replace(found, command=("other",)),
+    ]
+    keys = {one.key("int x;") for one in (found, *others)} | {found.key("int y;")}
+    assert len(keys) == len(others) + 2
