@@ -1,6 +1,7 @@
 """Run a graph as one compiled kernel, and compare it with the interpreter."""
 
 import ctypes
+from itertools import pairwise
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def _scalars(source, values):
 
 
 def execute(source, memory, values=(), pieces=1):
-    """Call compiled `source` on `memory` (slot -> array), the parallel loop cut into `pieces`. Returns the status words, or None."""
+    """Call compiled `source` on `memory` (slot -> array), its loop cut into `pieces`; the status words, or None."""
     (function,) = compile_many([(source.text, source.entry)])
     run_kernel = _PROTOTYPE(function.address)
     pointers = (ctypes.c_void_p * max(1, len(source.outputs + source.inputs)))(
@@ -85,7 +86,7 @@ def execute(source, memory, values=(), pieces=1):
     scratch = np.zeros(source.scratch_bytes + 64, np.uint8)
     scratch_address = -(-scratch.ctypes.data // 64) * 64
     bounds = [source.extent * k // pieces for k in range(pieces + 1)]
-    for begin, end in zip(bounds, bounds[1:], strict=False):
+    for begin, end in pairwise(bounds):
         if begin < end and run_kernel(pointers, dims, scalars, begin, end, scratch_address, status):
             return list(status)
     return None

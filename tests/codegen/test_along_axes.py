@@ -151,7 +151,7 @@ def test_scan_with_its_source_fused_in():
     check([param(0, x).unary(Ops.TANH).scan(Ops.MAX)], [x], max_ulps=4)
 
 
-# ------------------------------------------------------------------------------------------------- gather, scatter
+# ------------------------------------------------------------------------------------------------------ gather, scatter
 
 
 @pytest.mark.parametrize("index_dtype", [d for d in DTYPES if d.kind in "iu"], ids=CASE_ID)

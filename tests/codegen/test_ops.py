@@ -113,6 +113,11 @@ def test_where_picks_by_condition(dtype):
     check([param(0, cond).where(param(1, a), param(2, b))], [cond, a, b])
 
 
+def test_complex_power_of_zero():
+    zero, exponents = np.zeros(5, complex), np.array([1.5 + 0.5j, -1.5 + 0.5j, 1.5, -1, 0])
+    check([UOp.new(Ops.POW, (param(0, zero), param(1, exponents)))], [zero, exponents])
+
+
 def test_random_bits_are_those_of_the_interpreter():
     key = np.array(0x9E3779B97F4A7C15, np.uint64)
     check([UOp.new(Ops.RANDOM, (UOp.param(0, (), dtypes.uint64, "scalar"),), (7, 9))], [key])

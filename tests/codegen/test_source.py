@@ -1,4 +1,4 @@
-"""The C text: readable, the same for many shapes, right for every nesting of operators and every literal, whatever the position of an element."""
+"""The C text: the same for many shapes, right for every nesting of operators, every literal, every position."""
 
 import math
 import subprocess
@@ -32,7 +32,7 @@ def test_every_elementwise_op_has_c():
     assert set(REAL_MATH) == MATH_FUNCTIONS
 
 
-# ------------------------------------------------------------------------------------------------------ nested operators
+# ----------------------------------------------------------------------------------------------------- nested operators
 
 INTEGER_OPS = [
     Ops.ADD,
@@ -135,7 +135,7 @@ def test_integer_literals_are_exact(dtype):
         assert got[0] == value
 
 
-# ------------------------------------------------------------------------------------------------- position of an element
+# ----------------------------------------------------------------------------------------------- position of an element
 
 
 @pytest.mark.parametrize("op", [op for op in sorted(REAL_MATH) if REAL_MATH[op].arity == 1])
@@ -221,7 +221,7 @@ def test_no_scalar_function_takes_the_place_of_a_vector_one():
     assert not called & set(functions)
 
 
-# --------------------------------------------------------------------------------------------------- one source, many shapes
+# ---------------------------------------------------------------------------------------------- one source, many shapes
 
 
 def sources_of(make, shapes):
@@ -268,7 +268,7 @@ def test_shapes_share_their_source(name):
     assert sources_of(EXPRESSIONS[name], SHAPES) <= 3
 
 
-# -------------------------------------------------------------------------------------------------------------- fused rows
+# ----------------------------------------------------------------------------------------------------------- fused rows
 
 
 def fused_sources(root):

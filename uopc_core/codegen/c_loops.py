@@ -25,14 +25,15 @@ from uopc_core.loop.loop_ir import (
     Accumulate,
     Block,
     Compute,
+    Effect,
     Function,
     Holds,
     Item,
     Load,
     Loop,
-    Operand,
     Place,
     Random,
+    Result,
     RowReduce,
     Scan,
     Scope,
@@ -54,7 +55,8 @@ _TILE_ROWS, _TILE_COLUMNS = 16, 64  # of loops that walk through memory in diffe
 _SIMD = "#pragma omp simd"
 _SCATTER_OPS = {"add": Ops.ADD, "mul": Ops.MUL, "max": Ops.MAX, "min": Ops.MIN}
 _FAIL = (
-    "static __attribute__((noinline, cold)) int64_t fail(int64_t *status, int64_t index, int64_t axis, int64_t size) {\n"
+    "static __attribute__((noinline, cold)) int64_t "
+    "fail(int64_t *status, int64_t index, int64_t axis, int64_t size) {\n"
     "    status[0] = 1, status[1] = index, status[2] = axis, status[3] = size;\n    return 1;\n}"
 )
 # Widynski (2020), "Squares: a fast counter-based RNG", five rounds
@@ -169,28 +171,20 @@ class LoopWriter(Writer):
     # --- innermost loops ---
 
     def innermost(self, loop: Loop) -> None:
-        statements = [item for item in loop.body if not isinstance(item, Loop | Scope)]
-        lanes = self.lanes
-        gathered: list[Accumulate] = []
-        if lanes is not None:
-            names = {acc.name for acc in lanes.accs}
-            gathered = [s for s in statements if isinstance(s, Accumulate) and s.acc in names]
-        rest = [s for s in statements if s not in gathered]
-        direct = {s.acc: text for s in gathered if (text := self.direct_pointer(s, rest, loop.var)) is not None}
-        wanted = [s.value for s in gathered if s.acc not in direct]
-        rest = _without_unused(rest, [*wanted, *[s.value for s in gathered]], direct, gathered)
-        stages = cut_stages(rest, loop.var, wanted)
-        if lanes is None and len(stages.stages) == 1:
-            self.plain_loop(loop, stages)
+        """A loop without loops inside: one C loop, or blocks where calls or accumulators want them."""
+        statements = [item for item in loop.body if isinstance(item, Result | Effect)]
+        if self.lanes is None:
+            stages = cut_stages(statements)
+            if len(stages.stages) == 1:
+                self.plain_loop(loop, stages)
+            else:
+                self.blocked_loop(loop, stages, [])
             return
-        self.blocked_loop(loop, stages, gathered)
-
-    def direct_pointer(self, s: Accumulate, statements: Sequence[Statement], var: Var) -> str | None:
-        """Whether the accumulated value is in memory as it is, in order."""
-        load = next((x for x in statements if isinstance(x, Load) and x.name == s.value), None)
-        if load is None or load.guard or load.index.coef(var) != 1:
-            return None
-        return load.name
+        gathered = [s for s in statements if isinstance(s, Accumulate)]
+        in_memory = {s.name for s in statements if isinstance(s, Load) and is_in_order(s, loop.var)}
+        wanted = [s.value for s in gathered if s.value not in in_memory]
+        rest = [s for s in statements if not isinstance(s, Accumulate)]
+        self.blocked_loop(loop, cut_stages(rest, wanted), gathered)
 
     def plain_loop(self, loop: Loop, stages: Stages) -> None:
         if self.tile is not None and loop.var == self.tile[0]:
@@ -246,7 +240,7 @@ class LoopWriter(Writer):
         """Let calls read operands that are in memory as they are from there."""
         for stage in stages.stages:
             for load in [s for s in stage.statements if isinstance(s, Load) and s.name in stage.gives]:
-                if not load.guard and load.index.coef(loop.var) == 1:
+                if is_in_order(load, loop.var):
                     stages.homes[load.name] = self.pointer_at(load, loop, start)
                     stage.gives.remove(load.name)
             drop_unused(stage)
@@ -316,19 +310,20 @@ class LoopWriter(Writer):
 
     def gather(self, s: Accumulate, stages: Stages, loop: Loop, start: str) -> None:
         """Accumulate a block, from the array of its values or straight from memory."""
-        assert self.lanes is not None
-        acc = next(acc for acc in self.lanes.accs if acc.name == s.acc)
-        function = need_gather(self.need_typed, acc, lanes_of(self.lanes))
-        if isinstance(s.value, str) and s.value in stages.homes:
-            self.line(f"{function}({acc.name}_, {stages.homes[s.value]}, m);")
-            return
-        load = next((x for x in loop.body if isinstance(x, Load) and x.name == s.value), None)
-        if load is not None and not load.guard and load.index.coef(loop.var) == 1:
-            self.line(f"{function}({acc.name}_, {self.pointer_at(load, loop, start)}, m);")
-            return
+        assert self.lanes is not None, s
         lanes = lanes_of(self.lanes)
-        value = combine(self.need_typed, acc.op, acc.dtype, f"{acc.name}_[l % {lanes}]", self.operand(s.value))
-        self.line(f"for (int64_t l = 0; l < m; l++) {acc.name}_[l % {lanes}] = {value};")
+        acc = next(acc for acc in self.lanes.accs if acc.name == s.acc)
+        load = next((x for x in loop.body if isinstance(x, Load) and x.name == s.value), None)
+        if isinstance(s.value, str) and s.value in stages.homes:
+            values = stages.homes[s.value]
+        elif load is not None:
+            values = self.pointer_at(load, loop, start)
+        else:  # the same for all
+            place = f"{acc.name}_[l % {lanes}]"
+            value = combine(self.need_typed, acc.op, acc.dtype, place, self.operand(s.value))
+            self.line(f"for (int64_t l = 0; l < m; l++) {place} = {value};")
+            return
+        self.line(f"{need_gather(self.need_typed, acc, lanes)}({acc.name}_, {values}, m);")
 
     def end_of_block(self, item: RowReduce) -> None:
         accs = [acc for acc in item.accs if needs_tree(acc, item)]
@@ -410,9 +405,8 @@ class LoopWriter(Writer):
         self.need_types(text)
         self.need(name, text)
 
-    def declare(self, s: Statement, expression: str) -> None:
-        c = C_TYPES[s.dtype]  # pyright: ignore[reportAttributeAccessIssue]  # only statements that have a result come here
-        self.line(f"const {c} {s.name} = {expression};")  # pyright: ignore[reportAttributeAccessIssue]
+    def declare(self, s: Result, expression: str) -> None:
+        self.line(f"const {C_TYPES[s.dtype]} {s.name} = {expression};")
 
     def statement(self, s: Statement) -> None:
         match s:
@@ -500,33 +494,10 @@ def _pointer_names(function: Function) -> list[str]:
     return names
 
 
+def is_in_order(load: Load, var: Var) -> bool:
+    """Whether the values of a load along a loop are in memory as they are."""
+    return not load.guard and load.index.coef(var) == 1
+
+
 def _has_loop(block: Block) -> bool:
     return any(isinstance(item, Loop) for item in block)
-
-
-def _without_unused(
-    statements: Sequence[Statement], wanted: Sequence[Operand], direct: dict[str, str], gathered: Sequence[Accumulate]
-) -> list[Statement]:
-    """Without loads that only feed an accumulation straight from memory."""
-    used: set[str] = set()
-    for s in statements:
-        used.update(_names(s))
-    used.update(x.value for x in gathered if isinstance(x.value, str) and x.acc not in direct)
-    gone = {name for name in direct.values() if name not in used}
-    return [s for s in statements if not (isinstance(s, Load) and s.name in gone)]
-
-
-def _names(s: Statement) -> list[str]:
-    return [x for x in _operands(s) if isinstance(x, str)]
-
-
-def _operands(s: Statement) -> Sequence[Operand]:
-    match s:
-        case Compute():
-            return s.args
-        case Wrap() | Store() | Update() | Accumulate():
-            return (s.value,)
-        case Random():
-            return (s.key,)
-        case _:
-            return ()

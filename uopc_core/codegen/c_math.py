@@ -1,7 +1,8 @@
-"""The mathematical functions: each is called on arrays of at most a few hundred elements, through one function that is the same everywhere.
+"""The mathematical functions: each is called on a block of elements, through one function that is the same everywhere.
 
-A vector function of libmvec and the scalar one of libm differ in the last places, and so may two vector widths. So that the result for an
-element depends on nothing but its operands, every call goes through `f_v`, which works in full blocks of 16 and pads the last.
+A vector function of libmvec and the scalar one of libm differ in the last places, and so may two vector widths. So that
+the result for an element depends on nothing but its operands, every call goes through `f_v`, which works in full blocks
+of 16 and pads the last.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ __all__ = ["COMPLEX_MATH", "REAL_MATH", "is_math", "need_block_function", "need_
 
 @dataclass(frozen=True, slots=True)
 class MathFunction:
-    """A function of libm: `vector` says that libmvec's form of it was found to be within 4 ulp everywhere, special values right."""
+    """A function of libm; `vector`: libmvec's form of it was found to be within 4 ulp, special values right."""
 
     name: str
     arity: int = 1
     vector: bool = True
 
 
-# Errors found over 1.6 million values each, all binades and special values included, against long double: at most 3.9 ulp (logf).
+# Errors found over 1.6 million values each, all binades and special values included, against long double: at most
+# 3.9 ulp (logf).
 REAL_MATH: dict[Ops, MathFunction] = {
     Ops.EXP: MathFunction("exp"),
     Ops.EXP2: MathFunction("exp2"),
@@ -123,7 +125,7 @@ def need_scalar_function(need: Need, op: Ops, dtype: DType, vector: bool) -> str
     return name
 
 
-# ---------------------------------------------------------------------------------------------------------------- complex
+# -------------------------------------------------------------------------------------------------------------- complex
 
 # what libm has no function for, as NumPy computes it
 _COMPOSED: dict[Ops, str] = {
@@ -134,7 +136,8 @@ _COMPOSED: dict[Ops, str] = {
     Ops.LOG10: "const {c} l = clog{f}(x); const {t} k = ({t})0x1.bcb7b1526e50ep-2; "
     "return __builtin_complex(__real__ l * k, __imag__ l * k);",
     Ops.EXPM1: "const {t} s = sin{f}(__imag__ x / 2); "
-    "return __builtin_complex(expm1{f}(__real__ x) * cos{f}(__imag__ x) - 2 * s * s, exp{f}(__real__ x) * sin{f}(__imag__ x));",
+    "return __builtin_complex(expm1{f}(__real__ x) * cos{f}(__imag__ x) - 2 * s * s, "
+    "exp{f}(__real__ x) * sin{f}(__imag__ x));",
     Ops.LOG1P: "const {t} r = __real__ x + 1; "
     "return __builtin_complex(log{f}(hypot{f}(r, __imag__ x)), atan2{f}(__imag__ x, r));",
 }

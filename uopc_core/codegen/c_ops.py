@@ -1,7 +1,8 @@
-"""C text of every elementwise op: an expression over its operands, which are names or literals, so that no precedence is at stake.
+"""C text of every elementwise op: an expression over operands that are names or literals, so no precedence is at stake.
 
-What is more than an operator is a small function, added to the source once by `need`. Each gives NumPy's bits, the corners included: division by zero,
-INT_MIN // -1, shifts past the width, conversions out of range; none has undefined behaviour.
+What is more than an operator is a small function, added to the source once by `need`. Each gives NumPy's bits, the
+corners included: division by zero, INT_MIN // -1, shifts past the width, conversions out of range; none has undefined
+behaviour.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def _builtin(name: str) -> Render:
     return render
 
 
-# ------------------------------------------------------------------------------------------------------------- one operand
+# ---------------------------------------------------------------------------------------------------------- one operand
 
 
 def _neg(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
@@ -92,7 +93,7 @@ def _cast(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
 
 
 def _float_to_integer(need: Need, of: DType, out: DType) -> str:
-    """What the x86 instructions give: the lowest integer of the width that is converted to, where the value is not in range."""
+    """What the x86 instructions give: the lowest integer of the width converted to, where the value is not in range."""
     if out is dtypes.uint64:
         signed = _float_to_integer(need, of, dtypes.int64)
         big = "0x1p63f" if of is dtypes.float32 else "0x1p63"
@@ -115,7 +116,7 @@ def _bitcast(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
     return f"{_unary_function(need, f'bits_{SUFFIXES[out]}', of, out, body)}({args[0]})"
 
 
-# ------------------------------------------------------------------------------------------------------------ two operands
+# --------------------------------------------------------------------------------------------------------- two operands
 
 
 def _add(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
@@ -223,11 +224,11 @@ def _complex_pow(need: Need, of: DType) -> str:
     need(f"cpow{f}", f"{c} cpow{f}({c}, {c});")
     mul = _mul(need, ("r", "a"), of, of)
     square = _mul(need, ("a", "a"), of, of)
-    one = f"__builtin_complex(({t})1, ({t})0)"
+    one, nan = f"__builtin_complex(({t})1, ({t})0)", f'({t})__builtin_nan("")'
     reciprocal = _div(need, (one, "r"), of, of)
     body = (
         f"const {t} br = __real__ b, bi = __imag__ b; if (br == 0 && bi == 0) return {one}; "
-        f'if (a == 0) return br > 0 && bi == 0 ? 0 : __builtin_complex(({t})__builtin_nan(""), ({t})__builtin_nan("")); '
+        f"if (a == 0) return br > 0 ? 0 : __builtin_complex({nan}, {nan}); "
         f"if (bi != 0 || br <= -100 || br >= 100 || br != ({t})(int)br) return cpow{f}(a, b); "
         "if (br == 1) return a; "
         f"int k = br < 0 ? -(int)br : (int)br; {c} r = {one}; "

@@ -1,8 +1,8 @@
 """Helper functions of reductions along memory.
 
-A block of values goes to 8 or 32 accumulators in turn; sums of floats start anew with every block, and blocks are added like the digits of a
-binary counter carry, so that the error grows as in pairwise summation (Higham 1993, "The accuracy of floating point summation"). The order is fixed:
-it depends on the number of elements alone.
+A block of values goes to 8 or 32 accumulators in turn; sums of floats start anew with every block, and blocks are added
+like the digits of a binary counter carry, so that the error grows as in pairwise summation (Higham 1993, "The accuracy
+of floating point summation"). The order is fixed: it depends on the number of elements alone.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def need_gather(need: Need, acc: Acc, lanes: int) -> str:
 
 
 def need_carry(need: Need, dtype: DType, lanes: int) -> str:
-    """Define the function that adds a finished block to the sums of 1, 2, 4, ... blocks, and in the end adds up what is there."""
+    """Define the function that adds a block to the sums of 1, 2, 4, ... blocks, and in the end adds these up."""
     t, name = C_TYPES[dtype], f"carry_{SUFFIXES[dtype]}x{lanes}"
     need(
         name,

@@ -93,8 +93,8 @@ def _assemble(function: Function, writer: LoopWriter) -> str:
         "    return 0;",
         "}",
         "",
-        f"int64_t {ENTRY}(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, int64_t begin, int64_t end, "
-        "char *scratch, int64_t *status) {",
+        f"int64_t {ENTRY}(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, "
+        "int64_t begin, int64_t end, char *scratch, int64_t *status) {",
         f"    return {function.name}({', '.join(arguments)});",
         "}",
         "",

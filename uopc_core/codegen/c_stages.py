@@ -1,4 +1,4 @@
-"""Cut the body of an innermost loop into stages: plain loops, with calls of mathematical functions on whole blocks in between.
+"""Cut the body of an innermost loop into stages: plain loops, with calls of functions on whole blocks in between.
 
 A value that a later stage needs is kept in an array of the block's length, or computed again where that is one load.
 """
@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from uopc_core.codegen.c_math import is_math
 from uopc_core.dtype import DType
-from uopc_core.loop.index import Var
-from uopc_core.loop.loop_ir import Accumulate, Compute, Holds, Load, Operand, Place, Statement, Store, Update, Wrap
+from uopc_core.loop.loop_ir import Compute, Effect, Holds, Load, Operand, Place, Result, Statement, Wrap
 from uopc_core.loop.optimise import used_names
 
 __all__ = ["Call", "Stage", "Stages", "cut_stages", "drop_unused", "is_math_call"]
@@ -28,7 +27,12 @@ class Call:
 
 @dataclass(slots=True)
 class Stage:
-    """A loop, then calls. Names in `takes` come from arrays, those in `gives` go to arrays; `fills` are loop-invariant operands of the calls."""
+    """A loop, then calls.
+
+    Attributes:
+        takes, gives: names that come from arrays, and that go to arrays.
+        fills: operands of the calls that are the same in the whole loop: array, operand, dtype.
+    """
 
     statements: list[Statement] = field(default_factory=list[Statement])
     takes: list[str] = field(default_factory=list[str])
@@ -39,11 +43,13 @@ class Stage:
 
 @dataclass(slots=True)
 class Stages:
-    """Attributes:
-    stages: in order.
-    dtypes: of the results that are kept in arrays, under their own names.
-    homes: array -> physical array; those that never live together share one.
-    physical: physical array -> dtype.
+    """A loop body in stages.
+
+    Attributes:
+        stages: in order.
+        dtypes: of the results that are kept in arrays, under their own names.
+        homes: result -> array; results that never live together share one.
+        physical: array -> dtype.
     """
 
     stages: list[Stage]
@@ -56,13 +62,13 @@ def is_math_call(s: object) -> bool:
     return isinstance(s, Compute) and is_math(s.op, s.of)
 
 
-def cut_stages(statements: Sequence[Statement], var: Var, arrays_for: Sequence[Operand] = ()) -> Stages:
+def cut_stages(statements: Sequence[Statement], arrays_for: Sequence[Operand] = ()) -> Stages:
     """The stages of a loop body; accumulated values named in `arrays_for` end up in arrays."""
     stage_of: dict[str, int] = {}
-    made_by: dict[str, Statement] = {}
+    made_by: dict[str, Result] = {}
     for s in statements:
         level = max((stage_of[name] for name in used_names(s) if name in stage_of), default=0)
-        if not isinstance(s, Store | Update | Accumulate):
+        if not isinstance(s, Effect):
             stage_of[s.name] = level + 1 if is_math_call(s) else level
             made_by[s.name] = s
     n = max(stage_of.values(), default=0) + 1
@@ -72,10 +78,10 @@ def cut_stages(statements: Sequence[Statement], var: Var, arrays_for: Sequence[O
             assert isinstance(s, Compute), s
             _add_call(out, s, stage_of, made_by)
             continue
-        level = n - 1 if isinstance(s, Store | Update | Accumulate) else stage_of[s.name]
+        level = n - 1 if isinstance(s, Effect) else stage_of[s.name]
         _add_statement(out, s, level, stage_of, made_by)
     for stage in out.stages:  # stores last: an output may be the memory of an input that is read at the same place
-        stage.statements.sort(key=lambda s: isinstance(s, Store | Update | Accumulate))
+        stage.statements.sort(key=lambda s: isinstance(s, Effect))
     for operand in arrays_for:
         if isinstance(operand, str) and operand in stage_of:
             _give(out, operand, stage_of, made_by)
@@ -85,9 +91,7 @@ def cut_stages(statements: Sequence[Statement], var: Var, arrays_for: Sequence[O
     return out
 
 
-def _add_statement(
-    out: Stages, s: Statement, level: int, stage_of: dict[str, int], made_by: dict[str, Statement]
-) -> None:
+def _add_statement(out: Stages, s: Statement, level: int, stage_of: dict[str, int], made_by: dict[str, Result]) -> None:
     stage = out.stages[level]
     for name in used_names(s):
         if name not in stage_of or (stage_of[name] == level and not is_math_call(made_by[name])):
@@ -104,16 +108,16 @@ def _add_statement(
     stage.statements.append(s)
 
 
-def _give(out: Stages, name: str, stage_of: dict[str, int], made_by: dict[str, Statement]) -> None:
+def _give(out: Stages, name: str, stage_of: dict[str, int], made_by: dict[str, Result]) -> None:
     maker = made_by[name]
     if not is_math_call(maker):
         stage = out.stages[stage_of[name]]
         if name not in stage.gives:
             stage.gives.append(name)
-    out.dtypes[name] = maker.dtype  # pyright: ignore[reportAttributeAccessIssue]  # stores make no name
+    out.dtypes[name] = maker.dtype
 
 
-def _add_call(out: Stages, s: Compute, stage_of: dict[str, int], made_by: dict[str, Statement]) -> None:
+def _add_call(out: Stages, s: Compute, stage_of: dict[str, int], made_by: dict[str, Result]) -> None:
     level = stage_of[s.name] - 1
     stage = out.stages[level]
     call = Call(s.name, s)
@@ -143,7 +147,7 @@ def drop_unused(stage: Stage) -> None:
     used = set(stage.gives)
     kept: list[Statement] = []
     for s in reversed(stage.statements):
-        if isinstance(s, Store | Update | Accumulate | Wrap) or s.name in used:
+        if isinstance(s, Effect | Wrap) or s.name in used:
             used.update(used_names(s))
             kept.append(s)
     stage.statements = kept[::-1]

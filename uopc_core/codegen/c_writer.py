@@ -1,4 +1,4 @@
-"""Lines of C with what they need: typedefs, helper functions, and the integers that are lifted out of the text into a run-time array."""
+"""Lines of C with what they need: typedefs, helper functions, and the integers lifted out of the text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Writer:
     """The text of one function in the making.
 
     Attributes:
-        dims: the lifted integers; ``n[k]`` in the text is ``dims[k]``. Every occurrence has a place of its own, since integers that are equal for one shape
-            differ for another.
+        dims: the lifted integers; ``n[k]`` in the text is ``dims[k]``. Every occurrence has a place of its own, since
+            integers that are equal for one shape differ for another.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,8 @@
 """Index arithmetic on concrete integers: sums of coefficient times atom, with the range of every value known.
 
-An atom is the variable of a loop, a quotient or remainder that could not be resolved, or a checked value read from memory. All simplification
-happens when an expression is made: `div` and `mod` are floor division and its remainder by a positive constant.
+An atom is the variable of a loop, a quotient or remainder that could not be resolved, or a checked value read from
+memory. All simplification happens when an expression is made: `div` and `mod` are floor division and its remainder by a
+positive constant.
 """
 
 from __future__ import annotations
@@ -313,7 +314,7 @@ class Cond:
         return False if self.expr.hi < 0 else None
 
     def threshold(self) -> tuple[Var, int] | None:
-        """For a condition on one variable alone: the variable, and the first of its values at which the truth changes."""
+        """For a condition on one variable alone: the variable, and the first of its values where the truth changes."""
         if len(self.expr.terms) != 1 or not isinstance(self.expr.terms[0][0], Var):
             return None
         var, coef = self.expr.terms[0]

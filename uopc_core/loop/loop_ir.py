@@ -1,7 +1,7 @@
 """The loop nest: what a kernel becomes before it is C. Frozen, printable, and free of any text of the target language.
 
-A nest is a tree of loops with scalar statements at its leaves, each naming its result once (SSA). Integers stay concrete here; which of them
-become run-time parameters is decided when C is written.
+A nest is a tree of loops with scalar statements at its leaves, each naming its result once (SSA). Integers stay
+concrete here; which of them become run-time parameters is decided when C is written.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ __all__ = [
     "Buffer",
     "Compute",
     "Const",
+    "Effect",
     "Function",
     "Holds",
     "Item",
@@ -29,6 +30,7 @@ __all__ = [
     "Operand",
     "Place",
     "Random",
+    "Result",
     "RowReduce",
     "Scan",
     "Scope",
@@ -47,7 +49,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A literal operand; equality by bits is the business of `same_bits`, so floats are compared through `repr`."""
+    """A literal operand. Compare two by `repr`, which tells 0.0 from -0.0 and finds nan equal to itself."""
 
     value: Any
     dtype: DType
@@ -111,7 +113,7 @@ class Holds:
 
 @dataclass(frozen=True, slots=True)
 class Wrap:
-    """An index of the user's, counted from the end if negative, checked against `size` where the guard holds and 0 elsewhere."""
+    """An index of the user's, from the end if negative, checked against `size`. 0 where the guard does not hold."""
 
     name: str
     dtype: DType
@@ -149,7 +151,9 @@ class Accumulate:
     value: Operand
 
 
-Statement = Load | Compute | Place | Random | Holds | Wrap | Store | Update | Accumulate
+Result = Load | Compute | Place | Random | Holds | Wrap  # what has a name and a dtype
+Effect = Store | Update | Accumulate
+Statement = Result | Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +201,7 @@ class RowReduce:
 
 @dataclass(frozen=True, slots=True)
 class TileReduce:
-    """Reductions of many columns at once: `body` accumulates into a row of accumulators along `var`, `post` uses them."""
+    """Reductions of many columns at once: `body` accumulates into a row along `var`, `post` uses the results."""
 
     accs: tuple[Acc, ...]
     var: Var
@@ -296,7 +300,7 @@ def map_indices(s: Statement, change: Any) -> Statement:
     return s
 
 
-# -------------------------------------------------------------------------------------------------------------- printing
+# ------------------------------------------------------------------------------------------------------------- printing
 
 
 def _print_statement(s: Statement) -> str:

@@ -59,9 +59,9 @@ class Bindings:
         found: dict[int, Source] = {}
         for node in toposort(call.kernel.outputs):
             if node.op is Ops.PARAM:
-                index, _, kind = node.arg
+                index: int = node.arg[0]
                 slot = call.inputs[index]
-                if kind == "scalar":
+                if node.arg[2] == "scalar":
                     found[index] = self.scalar(slot, node.dtype)
                 else:
                     found[index] = self.buffer(slot, node.dtype, node.size, False)

@@ -76,7 +76,12 @@ def build_nest(call: Call) -> Nest:
 
 
 def wrap_loops(order: Sequence[Var], placed: Placed, level: int = 0, simd: bool = True, tiled: bool = False) -> Block:
-    """Statements with their depths -> the loops of `order` from number `level` on, around them; the last two in blocks if `tiled`."""
+    """Statements with their depths -> the loops of `order` from number `level` on, around them.
+
+    Args:
+        simd: iterations of the innermost loop do not depend on each other.
+        tiled: the last two run in blocks.
+    """
     block: Block = ()
     for depth in range(len(order), level - 1, -1):
         here = tuple([item for d, item in placed if d == depth])
@@ -106,7 +111,7 @@ def mark_parallel(block: Block) -> Block:
     return tuple(out)
 
 
-# ------------------------------------------------------------------------------------------------------------ elementwise
+# ---------------------------------------------------------------------------------------------------------- elementwise
 
 
 def _map_nest(lower: Lower, axes: Axes) -> Nest:
@@ -137,7 +142,7 @@ class _MapBuilder:
     def piece(
         self, statements: list[Statement], order: tuple[Var, ...], level: int, done: frozenset[int]
     ) -> tuple[Block, Block]:
-        """What is inside of the first `level` loops, and before it the statements that may stand outside of the last of them."""
+        """What is inside of the first `level` loops, after what may stand outside of the last of them."""
         for position in range(level, len(order)):
             cuts = [] if position in done else find_thresholds(statements, order[position])
             if cuts:
@@ -150,7 +155,7 @@ class _MapBuilder:
         return self.finish(statements, order, level)
 
     def segments(self, var: Var, cuts: list[int], n_statements: int) -> tuple[list[int], bool]:
-        """Bounds of the pieces of a loop, and whether they are cut everywhere: else only at the ends of the widest piece."""
+        """Bounds of the pieces of a loop, and whether it is cut everywhere, not only around the widest piece."""
         bounds = [var.lo, *cuts, var.hi]
         n = len(bounds) - 1
         if self.copies + n > _MAX_COPIES + 1 or n > _MAX_SEGMENTS or n * n_statements > _MAX_STATEMENTS_IN_SEGMENTS:
@@ -193,7 +198,7 @@ class _MapBuilder:
         return hoisted, wrap_loops(loops, list(placed), level, tiled=crossing is not None)
 
 
-# ------------------------------------------------------------------------------------------------------------- reductions
+# ----------------------------------------------------------------------------------------------------------- reductions
 
 
 def _reduce_nest(lowered: Lowered, kept: Axes, reduced: Axes) -> Nest:
@@ -214,7 +219,7 @@ def _reduce_nest(lowered: Lowered, kept: Axes, reduced: Axes) -> Nest:
 
 
 def tile_of(kept: Sequence[Var], reduced: Sequence[Var], statements: Sequence[Statement]) -> Var | None:
-    """The kept axis to work along, where that goes through memory in order and working along the reduced ones does not."""
+    """The kept axis to work along, where that goes through memory in order and the reduced ones do not."""
     if not kept or not reduced:
         return None
     costs = {var: strided_accesses(statements, var) for var in kept}
@@ -261,9 +266,9 @@ def place_map(
 ) -> Placed:
     """What an elementwise kernel puts into the loops over `kept`: its own loops over `inner`."""
     n = len(kept)
-    placed = depths_of(statements, [*kept, *inner], known, rows, n)
+    placed: Placed = [*depths_of(statements, [*kept, *inner], known, rows, n)]
     if not inner:
-        return list(placed)
+        return placed
     here: Placed = [(d, s) for d, s in placed if d <= n]
     loops = wrap_loops([*kept, *inner], [(d, s) for d, s in placed if d > n], n)
     return [*here, *[(n, item) for item in loops]]
@@ -277,14 +282,14 @@ def tile_reduce(kept: Sequence[Var], reduced: Sequence[Var], tile: Var, lowered:
     pre = depths_of(lowered.statements, order, known)
     known.update({acc.name: n + 1 for acc in lowered.accs})
     post = depths_of(lowered.post, [*kept, tile], known)
-    placed: Placed = [(d, s) for d, s in pre if d <= n] + [(d, s) for d, s in post if d <= n]
+    placed: Placed = [(d, s) for d, s in (*pre, *post) if d <= n]
     body = wrap_loops(order, [(d, s) for d, s in pre if d > n], n)
     after = wrap_loops([*kept, tile], [(d, s) for d, s in post if d > n], n)
     placed.append((n, TileReduce(lowered.accs, tile, body, after)))
     return wrap_loops(kept, placed, 0, simd=False)
 
 
-# ------------------------------------------------------------------------------------------------------ scans and scatters
+# --------------------------------------------------------------------------------------------------- scans and scatters
 
 
 def _scan_nest(call: Call) -> Nest:

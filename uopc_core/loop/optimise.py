@@ -1,6 +1,7 @@
 """Loops around statements: which variables there are, in which order, what is merged and what is split.
 
-Every function takes statements at given coordinates and says how to change the space; the caller lowers again until nothing changes.
+Every function takes statements at given coordinates and says how to change the space; the caller lowers again until
+nothing changes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from uopc_core.loop.index import Div, Index, Mod, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import (
     Accumulate,
     Compute,
+    Effect,
     Load,
     Operand,
     Random,
@@ -42,7 +44,7 @@ def live_statements(statements: Sequence[Statement]) -> list[Statement]:
     needed: set[str] = set()
     live: list[Statement] = []
     for s in reversed(statements):
-        if not isinstance(s, Store | Update | Accumulate | Wrap) and s.name not in needed:
+        if not isinstance(s, Effect | Wrap) and s.name not in needed:
             continue
         live.append(s)
         needed.update(used_names(s))
@@ -62,7 +64,7 @@ _MIN_CROSSING = 32
 
 
 def crossing_loop(loops: Sequence[Var], statements: Iterable[Statement]) -> Var | None:
-    """A loop along which memory is read in order, where the innermost one makes long jumps in it, as in a transposition."""
+    """A loop along which memory is read in order, where the innermost one makes long jumps, as in a transposition."""
     if len(loops) < 2 or loops[-1].extent < _MIN_CROSSING:
         return None
     for s in statements:
@@ -173,7 +175,7 @@ def _total_stride(statements: Iterable[Statement], var: Var) -> int:
 
 
 def order_loops(candidates: Sequence[Var], statements: Sequence[Statement], by_stride: bool = False) -> list[Var]:
-    """The loops from the outside in: the innermost is the one with the fewest strided accesses, the last of those that tie.
+    """The loops from the outside in; the innermost has the fewest strided accesses and is the last of those that tie.
 
     Args:
         by_stride: sort the others too, the largest jump outermost; else they keep their order.
@@ -211,7 +213,7 @@ def depths_of(
                     depth = max(depth, level.get(atom, 0))
         if isinstance(s, Load) and s.buffer in rows:
             depth = max(depth, row_depth)
-        if isinstance(s, Store | Update | Accumulate):
+        if isinstance(s, Effect):
             depth = len(order)
         else:
             known[s.name] = depth

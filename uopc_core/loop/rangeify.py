@@ -1,8 +1,9 @@
-"""Graph -> scalar statements: movement ops vanish into index arithmetic, every other op becomes a statement at given coordinates.
+"""Graph -> scalar statements: movement ops become index arithmetic, other ops statements at given coordinates.
 
-A rule is a generator: it yields ``(node, coordinates, guard)`` to ask for the value of a source and returns an operand. The driver keeps the
-suspended rules on a stack of its own, so the depth of a graph is no limit, and remembers what has been computed at which coordinates.
-`guard` lists conditions known to hold wherever the value is used: memory is only read where they do.
+A rule is a generator: it yields ``(node, coordinates, guard)`` to ask for the value of a source and returns an operand.
+The driver keeps the suspended rules on a stack of its own, so the depth of a graph is no limit, and remembers what has
+been computed at which coordinates. `guard` lists conditions known to hold wherever the value is used: memory is only
+read where they do.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from uopc_core.dtype import dtypes, is_integer
+from uopc_core.dtype import DType, dtypes, is_integer
 from uopc_core.ir.op import COMPARISONS, ELEMENTWISE, Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.loop.index import ZERO, Cond, Index, Value, flatten, unflatten
@@ -119,10 +120,10 @@ class Lowering:
             return cond if x.value else self.compute(Ops.NOT, node, (cond,), dtypes.bool)
         return self.compute(Ops.WHERE, node, (cond, x, y), node.dtype)
 
-    def compute(self, op: Ops, node: UOp, args: tuple[Operand, ...], of: object) -> str:
+    def compute(self, op: Ops, node: UOp, args: tuple[Operand, ...], of: DType) -> str:
         dtype = dtypes.bool if op in COMPARISONS else node.dtype
         key = ("compute", op, dtype, of, *[repr(a) if isinstance(a, Const) else a for a in args])
-        return self.emit(key, lambda name: Compute(name, dtype, op, args, of))  # pyright: ignore[reportArgumentType]
+        return self.emit(key, lambda name: Compute(name, dtype, op, args, of))
 
 
 def same_operand(x: Operand, y: Operand) -> bool:
@@ -131,7 +132,7 @@ def same_operand(x: Operand, y: Operand) -> bool:
     return x == y
 
 
-# -------------------------------------------------------------------------------------------------------------- movement
+# ------------------------------------------------------------------------------------------------------------- movement
 
 
 def _move_reshape(node: UOp, at: Coords) -> Coords:
@@ -200,7 +201,7 @@ _MOVES: dict[Ops, Callable[[UOp, Coords], Coords]] = {
 }
 
 
-# ----------------------------------------------------------------------------------------------------------------- rules
+# ---------------------------------------------------------------------------------------------------------------- rules
 
 
 def _immediate(operand: Operand) -> Steps:
@@ -299,8 +300,8 @@ def _lower_pad(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
     zero = Const(node.dtype.type(0).item(), node.dtype)
     inner: list[Index] = []
     conds: list[Cond] = []
-    for (before, after), n, i in zip(node.arg, node.src[0].shape, at, strict=True):
-        i = i + -before
+    for (before, after), n, outer in zip(node.arg, node.src[0].shape, at, strict=True):
+        i = outer + -before
         conds += [Cond(i)] if before else []
         conds += [Cond(i * -1 + (n - 1))] if after else []
         inner.append(i)
@@ -319,7 +320,7 @@ def _open(conds: Sequence[Cond], guard: Guard) -> Guard:
 
 
 def _lower_concat(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
-    axis = node.arg
+    axis: int = node.arg
     start = 0
     parts: list[tuple[Guard, Operand]] = []
     for source in node.src:

@@ -1,7 +1,8 @@
 """Several kernels over the same rows as one nest: each row goes through all of them while it is in the cache.
 
-What one kernel hands to the next and nobody else needs never becomes memory of the plan: a number per row stays a local variable, a whole row goes to
-scratch. Legal where every access to such a value is at the row that is being computed; otherwise there is no such nest.
+What one kernel hands to the next and nobody else needs never becomes memory of the plan: a number per row stays a local
+variable, a whole row goes to scratch. Legal where every access to such a value is at the row that is being computed;
+otherwise there is no such nest.
 """
 
 from __future__ import annotations

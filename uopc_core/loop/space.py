@@ -80,7 +80,7 @@ def _extreme(dtype: DType, lowest: bool) -> Any:
     return low if lowest else high
 
 
-# ------------------------------------------------------------------------------------------------------------ coordinates
+# ---------------------------------------------------------------------------------------------------------- coordinates
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +139,12 @@ def settle(lower: Lower, kept: Axes, reduced: Axes) -> tuple[Lowered, Axes, Axes
     return lowered, kept, reduced
 
 
-# ---------------------------------------------------------------------------------------------------------------- kernels
+# -------------------------------------------------------------------------------------------------------------- kernels
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A kernel with its memory: where each PARAM comes from and the buffer of each output, None for one that nobody reads."""
+    """A kernel with its memory: what each PARAM is, and the buffer of each output, None for one that nobody reads."""
 
     kernel: Kernel
     params: Mapping[int, Source]
