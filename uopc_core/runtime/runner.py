@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -179,7 +179,7 @@ def _load_runtime() -> Library:
     if found is None or folder is None:
         raise CompileError("there is no C compiler: install one, or name it with CC")
     toolchain = Toolchain(found.command, found.version, _RUNTIME_FLAGS, (), "", False)
-    source = files("uopc_core.runtime").joinpath("runtime.c").read_text(encoding="utf-8")
+    source = Path(__file__).with_name("runtime.c").read_text(encoding="utf-8")
     path = object_path(toolchain, source, folder)
     return load_object(path) or compile_object(toolchain, source, path)
 
