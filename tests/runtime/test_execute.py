@@ -20,6 +20,7 @@ def test_an_output_may_be_asked_for_twice_and_an_input_may_be_one():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork") or find_toolchain() is None, reason="forks while a compiler is at work")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of forking with threads
 def test_a_child_process_does_not_wait_for_the_parents_compiler(tmp_path):
     x, y = UOp.param(0, (5,), dtypes.float64), np.linspace(0, 1, 5)
     executable = Executable([x.unary(Ops.EXP) * 1.2345 + x.unary(Ops.SIN)])

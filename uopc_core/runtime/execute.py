@@ -16,46 +16,60 @@ from math import prod
 from typing import Any
 
 from uopc_core.errors import CompileError, TraceError
-from uopc_core.interpret.numpy_interp import evaluate
+from uopc_core.interpret.numpy_interp import Program, lower_to_numpy
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.compiled import CompiledPlan, compile_kernels, kernels_in_use
 from uopc_core.runtime.interpreted import run_interpreted
 from uopc_core.runtime.toolchain import find_toolchain
-from uopc_core.schedule.canonical import Canonical, canonicalise
+from uopc_core.schedule.canonical import Canonical, canonicalise, params_of, rebuild
 from uopc_core.schedule.plan import Plan, plan_for
 from uopc_core.settings import current
 
 __all__ = ["MAX_DEPTH", "Executable", "realize_all", "run_plan"]
 
 MAX_DEPTH = 1000  # a handle whose graph is deeper realizes itself
-DIRECT_WORK = 65536  # elements up to which a cold graph is evaluated node by node, without a plan
-COMPILE_WORK = 4_000_000  # elements computed, over all runs, after which a graph is compiled
+DIRECT_WORK = 100_000  # work up to which a cold graph is evaluated node by node, without a plan
+COMPILE_WORK = 4_000_000  # work, over all runs, after which a graph is compiled
 BACKGROUND_WORK = 200_000_000  # elements up to which the first run need not wait for the compiler
-RUN_OVERHEAD = 20_000  # what a run counts for besides its elements
-MAX_COUNTED = 8192
+CALL_WORK = 300  # what a NumPy call counts for besides its elements
+TOO_SMALL = 2000  # work up to which NumPy is faster than any call of compiled code
+MAX_RECORDS = 8192
 
 _BUFFER = Ops.BUFFER
 
 
-class _RunCounter:
-    """How often this process has run a graph of some key, the least recently run forgotten first."""
+class _Record:
+    """What this process knows of a graph: how often it ran, and its NumPy program while that is how it runs."""
+
+    __slots__ = ("program", "runs")
 
     def __init__(self) -> None:
-        self.counts: OrderedDict[Hashable, int] = OrderedDict()
+        self.runs = 0
+        self.program: Program | None = None
+
+
+class _Records:
+    """Records by the key of the graph, the least recently run forgotten first."""
+
+    def __init__(self) -> None:
+        self.by_key: OrderedDict[Hashable, _Record] = OrderedDict()
         self.lock = threading.Lock()
 
-    def count(self, key: Hashable) -> int:
+    def count(self, key: Hashable) -> _Record:
         with self.lock:
-            n = self.counts.pop(key, 0) + 1
-            self.counts[key] = n
-            if len(self.counts) > MAX_COUNTED:
-                self.counts.popitem(last=False)
-            return n
+            record = self.by_key.pop(key, None)
+            if record is None:
+                record = _Record()
+                if len(self.by_key) >= MAX_RECORDS:
+                    self.by_key.popitem(last=False)
+            self.by_key[key] = record
+            record.runs += 1
+            return record
 
 
-_runs = _RunCounter()
+_records = _Records()
 
 
 def realize_all(values: Sequence[Any]) -> list[Buffer]:
@@ -88,12 +102,22 @@ def _run(canonical: Canonical) -> list[Buffer]:
         raise CompileError(
             'tier="compile": there is no C compiler; set CC to one, or use tier="auto" to compute with NumPy'
         )
-    work = sum([prod(node.shape) for node in canonical.order])
-    if tier == "auto" and _runs.count(canonical.key) * (work + RUN_OVERHEAD) < COMPILE_WORK:
+    work = sum([prod(node.shape) + CALL_WORK for node in canonical.order])
+    record = _records.count(canonical.key)
+    if tier == "auto" and (work <= TOO_SMALL or record.runs * work < COMPILE_WORK):
         tier = "interpret"
     if tier == "interpret" and work <= DIRECT_WORK:
-        return [Buffer.from_numpy(value, copy=False) for value in evaluate(canonical.outputs)]
+        return _run_directly(canonical, record)
     return run_plan(plan_for(canonical), canonical.bindings.buffers, canonical.bindings.scalars, tier)
+
+
+def _run_directly(canonical: Canonical, record: _Record) -> list[Buffer]:
+    """Evaluate a small graph node by node, without a plan; the program is kept for graphs with the same key."""
+    if record.program is None:
+        record.program = lower_to_numpy(rebuild(canonical), params_of(canonical))
+    bindings = canonical.bindings
+    values = record.program.run([*[buffer.array for buffer in bindings.buffers], *bindings.scalars])
+    return [Buffer.from_numpy(value, copy=False) for value in values]
 
 
 def run_plan(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], tier: str) -> list[Buffer]:

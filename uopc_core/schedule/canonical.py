@@ -17,7 +17,7 @@ from typing import Any
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import Scalar, UOp
 
-__all__ = ["Bindings", "Canonical", "canonicalise", "rebuild"]
+__all__ = ["Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
 
 _BUFFER, _CONST, _PARAM, _STAGE = Ops.BUFFER, Ops.CONST, Ops.PARAM, Ops.STAGE
 _TYPED_BY_DTYPE = frozenset({Ops.CONST, Ops.CAST, Ops.BITCAST, Ops.IOTA})
@@ -179,6 +179,15 @@ def rebuild(canonical: Canonical) -> list[UOp]:
             sources.append(known)
         made[node] = _remake(node, tuple(sources))
     return [made[node] for node in canonical.outputs]
+
+
+def params_of(canonical: Canonical) -> list[UOp]:
+    """The PARAMs of what `rebuild` gives: one per buffer of the bindings, then one per run-time scalar."""
+    buffers = [UOp.param(i, leaf.shape, leaf.dtype) for leaf, i in canonical.leaves.items()]
+    scalars = [
+        UOp.param(i, (), dtype, "scalar") for i, dtype in enumerate(canonical.scalar_dtypes, len(canonical.leaves))
+    ]
+    return [*buffers, *scalars]
 
 
 def _broadcast(scalar: UOp, shape: Iterable[int]) -> UOp:
