@@ -64,6 +64,7 @@ from uopc_array.set_functions import *
 from uopc_array.sorting_functions import *
 from uopc_array.statistical_functions import *
 from uopc_array.utility_functions import *
+from uopc_array.vmap import hessian, jacfwd, jacrev, vmap
 
 __all__ = [
     "Array",
@@ -78,10 +79,13 @@ __all__ = [
     "float32",
     "float64",
     "grad",
+    "hessian",
     "int8",
     "int16",
     "int32",
     "int64",
+    "jacfwd",
+    "jacrev",
     "jit",
     "jvp",
     "linalg",
@@ -93,6 +97,7 @@ __all__ = [
     "uint64",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]
 __all__ += constants.__all__
 __all__ += creation_functions.__all__

@@ -1,0 +1,224 @@
+"""Functions of one value as functions of many (`vmap`), and the derivatives of vector functions that follow (`jacrev`
+and its kin).
+
+A function is traced once on values without the mapped axis; then the axis is put in front of every node that depends on
+them. Nothing loops over the axis.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import optree
+
+from uopc_array._nodes import as_node, is_scalar
+from uopc_array._tracing import fresh_number
+from uopc_array._trees import flatten, map_tree, unflatten
+from uopc_array.array import Array
+from uopc_array.grad import jvp, vjp
+from uopc_core import UOp, batch, composite
+from uopc_core.errors import AxisError, ShapeError
+
+__all__ = ["hessian", "jacfwd", "jacrev", "vmap"]
+
+Function = Callable[..., Any]
+
+
+def vmap(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
+    """The function that maps `f` over an axis of its arguments.
+
+    Args:
+        f: takes and returns arrays, numbers, and nested containers of them. Inside it there are no values, as in `jit`.
+        in_axes: the axis of each argument that is mapped over, None for an argument that is the same for all: one for
+            every argument, or a sequence with one per argument, each of which may be a container like the argument.
+        out_axes: where the mapped axis goes in each result, in the same manner.
+    Returns:
+        A function of the same arguments, with one more axis. Keyword arguments are mapped over their first axis.
+    Raises:
+        ShapeError: (a ValueError, when called) mapped axes of different extents, or none at all.
+        AxisError: an argument does not have the axis.
+        TraceError: `f` asks for a value, as in ``if x > 0``.
+    Example:
+        >>> import uopc_array as xp
+        >>> vmap(lambda x, y: xp.sum(x * y), in_axes=(0, None))(xp.ones((3, 2)), xp.asarray([1.0, 2.0]))
+        Array([3., 3., 3.], dtype=float64)
+    """
+
+    @functools.wraps(f)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        replacements: dict[UOp, UOp] = {}
+        axes = list(in_axes) if isinstance(in_axes, tuple | list) else [in_axes] * len(args)
+        if len(axes) != len(args):
+            raise ShapeError(f"vmap: expected one entry of in_axes per argument, got {len(axes)} for {len(args)}")
+        inner = [_without_axis(x, axis, replacements) for x, axis in zip(args, axes, strict=True)]
+        named = {name: _without_axis(x, 0, replacements) for name, x in kwargs.items()}
+        if not replacements:
+            raise ShapeError("vmap: expected one argument or more to map over, got None for all in in_axes")
+        leaves, treedef = flatten(f(*inner, **named))
+        nodes = batch([as_node(leaf) for leaf in leaves], replacements)
+        wanted = _axes_of("out_axes", out_axes, unflatten(treedef, nodes))
+        return unflatten(treedef, [_moved(node, axis) for node, axis in zip(nodes, wanted, strict=True)])
+
+    return mapped
+
+
+def _axes_of(name: str, axes: Any, tree: Any) -> list[int | None]:
+    """One axis per leaf of `tree`; an entry of `axes` stands for all leaves below its place."""
+    try:
+        full = optree.tree_broadcast_prefix(axes, tree, none_is_leaf=True)
+    except ValueError:
+        raise ShapeError(
+            f"vmap: {name} must be a number, None, or a container like what it is for, got {axes!r}"
+        ) from None
+    return optree.tree_leaves(full, none_is_leaf=True)
+
+
+def _without_axis(tree: Any, axes: Any, replacements: dict[UOp, UOp]) -> Any:
+    """`tree` with its mapped leaves replaced by inputs that lack the axis; what they stand for goes to
+    `replacements`.
+    """
+    leaves, treedef = flatten(tree)
+    inner = [_input(x, axis, replacements) for x, axis in zip(leaves, _axes_of("in_axes", axes, tree), strict=True)]
+    return unflatten(treedef, inner)
+
+
+def _input(leaf: Any, axis: int | None, replacements: dict[UOp, UOp]) -> Any:
+    if axis is None:
+        return leaf
+    node = as_node(leaf)
+    if is_scalar(leaf) or not -node.ndim <= axis < node.ndim:
+        raise AxisError(
+            f"vmap: axis {axis} is out of bounds for an argument of shape {node.shape}; use None in in_axes"
+        )
+    front = node.permute([axis % node.ndim, *[a for a in range(node.ndim) if a != axis % node.ndim]])
+    sizes = {full.shape[0] for full in replacements.values()}
+    if sizes and front.shape[0] not in sizes:
+        raise ShapeError(f"vmap: mapped axes must have one extent, got {front.shape[0]} and {sizes.pop()}")
+    param = UOp.param(fresh_number(), front.shape[1:], node.dtype)
+    replacements[param] = front
+    return Array._from_uop(param)
+
+
+def _moved(node: UOp, axis: int | None) -> Array:
+    """A result whose first axis is the mapped one, with that axis where it was asked for."""
+    if axis is None:
+        return Array._from_uop(node.shrink([(0, 1), *[(0, n) for n in node.shape[1:]]]).reshape(node.shape[1:]))
+    if not -node.ndim <= axis < node.ndim:
+        raise AxisError(f"vmap: axis {axis} of out_axes is out of bounds for a result of {node.ndim} axes")
+    order = list(range(1, node.ndim))
+    order.insert(axis % node.ndim, 0)
+    return Array._from_uop(node.permute(order))
+
+
+# -------------------------------------------------------------------------------------- derivatives of vector functions
+
+
+def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
+    """The function that returns the Jacobian of `f`, by reverse mode: one pass per element of the result.
+
+    Args:
+        f: takes and returns floating arrays, or nested containers of them.
+        argnums: the argument or arguments to differentiate by.
+    Returns:
+        A function of the arguments of `f`. For each array in the result, a tree like the argument (a tuple for several
+        `argnums`) of arrays of shape ``result.shape + argument.shape``.
+    Raises:
+        GradientError: (a TypeError, when called) an argument that is not floating.
+    Example:
+        >>> import uopc_array as xp
+        >>> jacrev(lambda x: x * x)(xp.asarray([1.0, 2.0]))
+        Array([[2., 0.],
+               [0., 4.]], dtype=float64)
+    """
+
+    @functools.wraps(f)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+        value, pull = vjp(_of_arguments(f, args, kwargs, numbers), *[args[i] for i in numbers])
+        leaves, treedef = flatten(value)
+        rows: list[Any] = []
+        for i, leaf in enumerate(leaves):
+            zeros = [as_node(x) * 0.0 for x in leaves]
+
+            def pull_one(ct: Any, i: int = i, zeros: list[UOp] = zeros) -> Any:
+                parts = [ct if k == i else Array._from_uop(zero) for k, zero in enumerate(zeros)]
+                return pull(unflatten(treedef, parts))
+
+            columns = vmap(pull_one)(_basis(as_node(leaf)))
+            shape = as_node(leaf).shape
+            split = map_tree(lambda x, shape=shape: x.reshape((*shape, *x.shape[1:])), columns)
+            rows.append(split[0] if isinstance(argnums, int) else split)
+        return unflatten(treedef, rows)
+
+    return jacobian
+
+
+def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
+    """The function that returns the Jacobian of `f`, by forward mode: one pass per element of the argument.
+
+    Arguments and results are those of `jacrev`.
+
+    Example:
+        >>> import uopc_array as xp
+        >>> jacfwd(lambda x: x * x)(xp.asarray([1.0, 2.0]))
+        Array([[2., 0.],
+               [0., 4.]], dtype=float64)
+    """
+
+    @functools.wraps(f)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+        chosen = tuple([args[i] for i in numbers])
+        leaves, treedef = flatten(chosen)
+        nodes = [as_node(leaf) for leaf in leaves]
+        g = _of_arguments(f, args, kwargs, numbers)
+        columns: list[list[Any]] = []
+        out_tree: Any = None
+        for i, node in enumerate(nodes):
+
+            def push_one(tangent: Any, i: int = i) -> Any:
+                parts = [tangent if k == i else Array._from_uop(x * 0.0) for k, x in enumerate(nodes)]
+                return jvp(g, chosen, unflatten(treedef, parts))[1]
+
+            pushed, out_tree = flatten(vmap(push_one, out_axes=-1)(_basis(node)))
+            columns.append([x.reshape((*x.shape[:-1], *node.shape)) for x in pushed])
+        rows = [unflatten(treedef, [column[k] for column in columns]) for k in range(out_tree.num_leaves)]
+        return unflatten(out_tree, [row[0] if isinstance(argnums, int) else row for row in rows])
+
+    return jacobian
+
+
+def _of_arguments(f: Function, args: Sequence[Any], kwargs: dict[str, Any], numbers: Sequence[int]) -> Function:
+    """`f` as a function of the arguments `numbers` alone."""
+
+    def restricted(*chosen: Any) -> Any:
+        full = list(args)
+        for number, value in zip(numbers, chosen, strict=True):
+            full[number] = value
+        return f(*full, **kwargs)
+
+    return restricted
+
+
+def _basis(node: UOp) -> Array:
+    """The unit arrays of the shape of `node`, stacked along a new first axis."""
+    n = prod(node.shape)
+    one = composite.iota((n, n), 0).eq(composite.iota((n, n), 1)).cast(node.dtype)
+    return Array._from_uop(one.reshape((n, *node.shape)))
+
+
+def hessian(f: Function, argnums: int | Sequence[int] = 0) -> Function:
+    """The function that returns the matrix of second derivatives of `f`: forward mode over reverse mode.
+
+    Arguments and results are those of `jacrev`, taken twice.
+
+    Example:
+        >>> import uopc_array as xp
+        >>> hessian(lambda x: xp.sum(x ** 3))(xp.asarray([1.0, 2.0]))
+        Array([[ 6.,  0.],
+               [ 0., 12.]], dtype=float64)
+    """
+    return jacfwd(jacrev(f, argnums), argnums)
