@@ -154,11 +154,30 @@ def plan_for(canonical: Canonical) -> Plan:
 
 
 def _build(canonical: Canonical) -> Plan:
-    roots = lower_contractions(simplify(rebuild(canonical)))
+    roots = _store_scalar_operands(lower_contractions(simplify(rebuild(canonical))))
     stored = materialised_nodes(roots)
     order = toposort(roots)
     groups = group_nodes(stored, order)
     return _Builder(canonical, roots, groups).plan()
+
+
+def _store_scalar_operands(roots: list[UOp]) -> list[UOp]:
+    """Host calls read memory: an operand that is a run-time scalar, whatever its shape, is written there first."""
+    order = toposort(roots)
+    if not any(node.op is Ops.EXTERN for node in order):
+        return roots
+    made: dict[UOp, UOp] = {}
+    for node in order:
+        sources = tuple([made[s] for s in node.src])
+        if node.op is Ops.EXTERN:
+            sources = tuple([s.stage("materialize") if _is_scalar(peel_movement(s)) else s for s in sources])
+        dtype = node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None
+        made[node] = node if sources == node.src else UOp.new(node.op, sources, node.arg, dtype)
+    return [made[root] for root in roots]
+
+
+def _is_scalar(node: UOp) -> bool:
+    return node.op is Ops.PARAM and node.arg[2] == "scalar"
 
 
 class _Builder:
