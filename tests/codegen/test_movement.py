@@ -160,3 +160,10 @@ def test_constants_and_coordinates_alone():
     assert run([UOp.const(3.5, dtypes.float32, (2, 3))])[0].tolist() == [[3.5] * 3] * 2
     assert run([iota((3, 4), 0, dtypes.int8)])[0].tolist() == [[0] * 4, [1] * 4, [2] * 4]
     assert run([UOp.new(Ops.IOTA, (), 300, dtypes.uint8)])[0].tolist() == [i % 256 for i in range(300)]
+
+
+@pytest.mark.parametrize(("old", "new"), [((0, 2), (0,)), ((3, 0), (0, 4, 5)), ((0,), (2, 0, 1)), ((1, 0, 7), (0, 3))])
+def test_reshape_of_nothing(old, new):
+    x = param(0, np.zeros(old)).reshape(new)
+    check([x.reduce(Ops.ADD, len(new))], [np.zeros(old)])
+    check([x + 1.0], [np.zeros(old)])

@@ -138,6 +138,8 @@ def same_operand(x: Operand, y: Operand) -> bool:
 def _move_reshape(node: UOp, at: Coords) -> Coords:
     """Axes are matched in groups of equal product, so that only groups that really change shape need quotients."""
     old, new = node.src[0].shape, node.shape
+    if 0 in old:  # no element, so never computed; and extents after a 0 need not match
+        return (ZERO,) * len(old)
     out: list[Index] = []
     i = j = 0
     while i < len(old) or j < len(new):
