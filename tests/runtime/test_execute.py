@@ -1,11 +1,12 @@
 """Executables: outputs in the order and number that were asked for."""
 
 import os
+import weakref
 
 import numpy as np
 import pytest
 
-from uopc_core import Executable, Ops, UOp, context, dtypes
+from uopc_core import Executable, Ops, UOp, context, dtypes, realize_all
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.toolchain import find_toolchain
 
@@ -17,6 +18,16 @@ def test_an_output_may_be_asked_for_twice_and_an_input_may_be_one():
     results = executable.run([Buffer.from_numpy(np.array([1.0, 2.0, 3.0])), 0.3])
     assert [r.array.tolist() for r in results[:4]] == [[2.0, 4.0, 6.0], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0], 0.3]
     np.testing.assert_allclose(results[4].array, 6.9)
+
+
+def test_the_memory_of_a_constant_goes_with_its_last_user():
+    ones = UOp.const(1.0, dtypes.float64, (1234,))
+    memory = realize_all([ones])[0]
+    np.testing.assert_array_equal(memory.array, np.ones(1234))
+    gone = weakref.ref(memory)
+    del memory
+    assert gone() is None
+    assert ones.realized is None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork") or find_toolchain() is None, reason="forks while a compiler is at work")

@@ -91,9 +91,19 @@ def realize_all(values: Sequence[Any]) -> list[Buffer]:
         if any(node.flags & TRACED for node in waiting):
             raise TraceError("a value was asked for while tracing: there are only shapes and dtypes then")
         canonical = canonicalise(waiting)
-        for node, buffer in zip(canonical.outputs, _run(canonical), strict=True):
-            node.realized = buffer
+        computed = dict(zip(canonical.outputs, _run(canonical), strict=True))
+        for node, buffer in computed.items():
+            if not _is_constant(node):  # those outlive their users, and a kernel has them cheaper than from memory
+                node.realized = buffer
+        return [node.arg if node.op is _BUFFER else computed.get(node) or node.realized for node in nodes]
     return [node.arg if node.op is _BUFFER else node.realized for node in nodes]
+
+
+def _is_constant(node: UOp) -> bool:
+    """Whether this is one number, in any shape."""
+    while node.op is Ops.EXPAND or node.op is Ops.RESHAPE:
+        node = node.src[0]
+    return node.op is Ops.CONST
 
 
 def _run(canonical: Canonical) -> list[Buffer]:
