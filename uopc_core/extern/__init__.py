@@ -1,4 +1,4 @@
-"""Functions of host libraries as nodes of the graph, with their rules beside them. Importing this registers them all."""
+"""Functions of host libraries as nodes of the graph, with their rules beside them; importing this registers them."""
 
 from uopc_core.extern import fft, linalg, product, sorting
 
