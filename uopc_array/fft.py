@@ -7,8 +7,9 @@ zeros first. `norm` says where the factor 1/n goes: "backward" to the inverse tr
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 
@@ -60,6 +61,13 @@ def _real_node(name: str, x: Array) -> UOp:
     return node if is_float(node.dtype) else node.cast(dtypes.float64)
 
 
+def _length(name: str, n: SupportsIndex) -> int:
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer length, got {n!r}") from None
+
+
 def _with_length(name: str, node: UOp, n: int) -> UOp:
     """`node` cut or padded with zeros to `n` elements along its last axis."""
     if n < 1:
@@ -88,7 +96,7 @@ def _one(name: str, kind: str, node: UOp, n: int | None, axis: int, norm: str) -
     _check_norm(name, norm)
 
     def transform(moved: UOp) -> UOp:
-        length = moved.shape[-1] if n is None else n
+        length = moved.shape[-1] if n is None else _length(name, n)
         return _extern(kind, _with_length(name, moved, length), norm)
 
     return _along(name, node, axis, transform)
@@ -98,7 +106,7 @@ def _one_irfft(name: str, node: UOp, n: int | None, axis: int, norm: str) -> UOp
     _check_norm(name, norm)
 
     def transform(moved: UOp) -> UOp:
-        length = 2 * (moved.shape[-1] - 1) if n is None else n
+        length = 2 * (moved.shape[-1] - 1) if n is None else _length(name, n)
         if length < 1:
             raise ShapeError(f"{name}: expected one element or more in the result, got n={length}")
         return _extern("irfft", _with_length(name, moved, length // 2 + 1), norm, length)
@@ -109,14 +117,25 @@ def _one_irfft(name: str, node: UOp, n: int | None, axis: int, norm: str) -> UOp
 def _axes_and_lengths(
     name: str, shape: tuple[int, ...], s: Sequence[int] | None, axes: AxisLike
 ) -> list[tuple[int, int | None]]:
+    """The axes, from the front, each with its length; None where it is to stay, for which `s` may have -1 as well."""
     if axes is None:
-        count = len(shape) if s is None else len(s)
+        count = len(shape) if s is None else min(len(s), len(shape))
         chosen = tuple(range(len(shape) - count, len(shape)))
     else:
         chosen = normalize_axes(name, axes, len(shape))
     if s is not None and len(s) != len(chosen):
-        raise ShapeError(f"{name}: expected one length per axis, got s={tuple(s)} for axes {chosen}")
-    return list(zip(chosen, [None] * len(chosen) if s is None else s, strict=True))
+        raise ShapeError(f"{name}: expected one length per axis, got s={tuple(s)} for axes {chosen} of shape {shape}")
+    lengths = [None] * len(chosen) if s is None else [None if n == -1 else n for n in s]
+    return list(zip(chosen, lengths, strict=True))
+
+
+def _split_last(
+    name: str, chosen: list[tuple[int, int | None]]
+) -> tuple[list[tuple[int, int | None]], int, int | None]:
+    """All axes but the last, and the last with its length: the one that a transform of real data halves."""
+    if not chosen:
+        raise ShapeError(f"{name}: expected one axis or more")
+    return chosen[:-1], *chosen[-1]
 
 
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
@@ -152,7 +171,7 @@ def fftn(
 
     Args:
         x: floating; real input is taken for complex.
-        s: lengths along ``axes``; None is as they are.
+        s: lengths along ``axes``; None is as they are, and so is a length of -1.
         axes: axes of the transform; None is all, or the last ``len(s)``.
         norm: see `fft`.
     Returns:
@@ -243,7 +262,7 @@ def rfftn(
         (2, 2)
     """
     node = _real_node("rfftn", x)
-    *others, (axis, n) = _axes_and_lengths("rfftn", node.shape, s, axes)
+    others, axis, n = _split_last("rfftn", _axes_and_lengths("rfftn", node.shape, s, axes))
     node = _one("rfftn", "rfft", node, n, axis, norm)
     for other, length in reversed(others):
         node = _one("rfftn", "fft", node, length, other, norm)
@@ -255,7 +274,7 @@ def irfftn(
 ) -> Array:
     """Inverse of `rfftn`; ``s`` gives the lengths of the result."""
     node = _complex_node(x)
-    *others, (axis, n) = _axes_and_lengths("irfftn", node.shape, s, axes)
+    others, axis, n = _split_last("irfftn", _axes_and_lengths("irfftn", node.shape, s, axes))
     for other, length in others:
         node = _one("irfftn", "ifft", node, length, other, norm)
     return wrap(_one_irfft("irfftn", node, n, axis, norm))

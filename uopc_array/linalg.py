@@ -6,8 +6,9 @@ one; see docs/differentiation.md for repeated eigenvalues and singular values.
 
 from __future__ import annotations
 
+import operator
 from math import inf
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,12 +23,13 @@ from uopc_array._arguments import (
     optional_dtype,
     wrap,
 )
+from uopc_array._linalg_results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import broadcast, promote, result_dtype
 from uopc_array.array import Array
 from uopc_array.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
 from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer, is_unsigned, real_dtype
-from uopc_core.errors import ShapeError
+from uopc_core.errors import DTypeError, ShapeError
 
 __all__ = [
     "EigResult",
@@ -61,42 +63,6 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
-
-
-class EigResult(NamedTuple):
-    """Eigenvalues (..., M) and eigenvectors in the columns of (..., M, M), both complex."""
-
-    eigenvalues: Array
-    eigenvectors: Array
-
-
-class EighResult(NamedTuple):
-    """Eigenvalues (..., M), real and ascending, and eigenvectors in the columns of (..., M, M)."""
-
-    eigenvalues: Array
-    eigenvectors: Array
-
-
-class QRResult(NamedTuple):
-    """Orthonormal columns (..., M, K) and an upper triangle (..., K, N)."""
-
-    Q: Array
-    R: Array
-
-
-class SlogdetResult(NamedTuple):
-    """Sign (or phase) and logarithm of the absolute value of the determinants."""
-
-    sign: Array
-    logabsdet: Array
-
-
-class SVDResult(NamedTuple):
-    """Left singular vectors in columns, singular values in descending order, right singular vectors in rows."""
-
-    U: Array
-    S: Array
-    Vh: Array
 
 
 def _call(name: str, *sources: UOp, params: tuple[Any, ...] = (), output: int = 0) -> Array:
@@ -152,17 +118,20 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     Returns:
         the common dtype and shape.
     Raises:
+        AxisError: ``axis`` is out of range.
         ShapeError: ``axis`` does not hold 3 elements.
+        DTypeError: the operands are bool.
     Example:
         >>> import uopc_array as xp
         >>> xp.linalg.cross(xp.asarray([1, 0, 0]), xp.asarray([0, 1, 0]))
         Array([0, 0, 1], dtype=int64)
     """
-    if node_of(x1).shape[axis] != 3 or node_of(x2).shape[axis] != 3:
-        raise ShapeError(
-            f"cross: expected 3 elements along axis {axis}, got shapes {node_of(x1).shape} and {node_of(x2).shape}"
-        )
+    shapes = [node_of(x).shape for x in (x1, x2)]
+    if any(shape[normalize_axis("cross", axis, len(shape))] != 3 for shape in shapes):
+        raise ShapeError(f"cross: expected 3 elements along axis {axis}, got shapes {shapes[0]} and {shapes[1]}")
     a, b = promote("cross", x1, x2)
+    if is_bool(a.dtype):
+        raise DTypeError("cross: expected a numeric dtype, got bool; convert with astype first")
     where = normalize_axis("cross", axis, a.ndim)
     a0, a1, a2 = (_at(a, where, i) for i in range(3))
     b0, b1, b2 = (_at(b, where, i) for i in range(3))
@@ -301,7 +270,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | Literal["fr
     Returns:
         the real dtype of ``x``; shape (...).
     Raises:
-        ShapeError: fewer than two axes.
+        ShapeError: fewer than two axes, or a negative ``ord`` of no elements.
         ValueError: an unknown ``ord``.
     Example:
         >>> import uopc_array as xp
@@ -313,15 +282,26 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | Literal["fr
         return vector_norm(wrap(node), axis=(-2, -1), keepdims=keepdims)
     if ord in ("nuc", 2, -2):
         values = UOp.new(Ops.EXTERN, (node,), ("svdvals", (), 0))
-        how = {"nuc": Ops.ADD, 2: Ops.MAX, -2: Ops.MIN}[ord]
-        out = composite.reduce_axes(values, how, [values.ndim - 1])
+        last = (values.ndim - 1,)
+        out = composite.reduce_axes(values, Ops.ADD, last) if ord == "nuc" else _extreme(values, ord, last)
     elif ord in (1, -1, inf, -inf):
         summed, kept = (node.ndim - 2, node.ndim - 2) if ord in (1, -1) else (node.ndim - 1, node.ndim - 2)
         sums = composite.reduce_axes(node.unary(Ops.ABS), Ops.ADD, [summed])
-        out = composite.reduce_axes(sums, Ops.MAX if ord > 0 else Ops.MIN, [kept])
+        out = _extreme(sums, ord, (kept,))
     else:
         raise ValueError(f"matrix_norm: expected ord to be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf, got {ord!r}")
     return wrap(out.reshape((*out.shape, 1, 1)) if keepdims else out)
+
+
+def _extreme(sizes: UOp, ord: float | str | None, axes: tuple[int, ...], keepdims: bool = False) -> UOp:
+    """The largest of `sizes`, 0 if there are none, or for negative `ord` the smallest."""
+    if float(ord or 0) > 0:
+        if 0 in [sizes.shape[axis] for axis in axes]:  # the sum of nothing is the 0 we need, in the right shape
+            return composite.reduce_axes(sizes, Ops.ADD, axes, keepdims)
+        return composite.reduce_axes(sizes, Ops.MAX, axes, keepdims)
+    if 0 in [sizes.shape[axis] for axis in axes]:
+        raise ShapeError(f"norm: ord={ord} is the smallest of some sizes, and there is none in shape {sizes.shape}")
+    return composite.reduce_axes(sizes, Ops.MIN, axes, keepdims)
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
@@ -334,6 +314,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
         dtype and shape of ``x``.
     Raises:
         ShapeError: the matrices are not square.
+        TypeError: ``n`` is not an integer.
     Example:
         >>> import uopc_array as xp
         >>> xp.linalg.matrix_power(xp.asarray([[1.0, 1.0], [0.0, 1.0]]), 3)
@@ -343,6 +324,10 @@ def matrix_power(x: Array, n: int, /) -> Array:
     node = node_of(x)
     if node.ndim < 2 or node.shape[-1] != node.shape[-2]:
         raise ShapeError(f"matrix_power: expected square matrices (..., M, M), got shape {node.shape}")
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(f"matrix_power: expected an integer exponent, got {n!r}") from None
     if n == 0:
         here = composite.iota(node.shape, node.ndim - 2).eq(composite.iota(node.shape, node.ndim - 1))
         return wrap(here.cast(node.dtype))
@@ -570,11 +555,15 @@ def vector_norm(x: Array, /, *, axis: AxisLike = None, keepdims: bool = False, o
         the real dtype of ``x``; shape of ``x`` without ``axis``. At the zero vector, the gradient of the 2-norm is 0.
     Raises:
         AxisError: an axis is out of range or given twice.
+        ShapeError: ``ord`` is -inf and there are no elements.
+        ValueError: ``ord`` is not a number.
     Example:
         >>> import uopc_array as xp
         >>> xp.linalg.vector_norm(xp.asarray([3.0, 4.0]))
         Array(5., dtype=float64)
     """
+    if isinstance(ord, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (NumPy users try "fro")
+        raise ValueError(f"vector_norm: expected a number for ord, got {ord!r}")
     node = as_floating("vector_norm", node_of(x))[0]
     axes = normalize_axes("vector_norm", axis, node.ndim)
     return wrap(_vector_norm(node, ord, axes, keepdims))
@@ -591,7 +580,7 @@ def _vector_norm(node: UOp, ord: float, axes: tuple[int, ...], keepdims: bool) -
         return zero.where(composite.zeros_like(total), zero.where(1, total).unary(Ops.SQRT))
     size = node.unary(Ops.ABS)
     if ord in (inf, -inf):
-        return composite.reduce_axes(size, Ops.MAX if ord > 0 else Ops.MIN, axes, keepdims)
+        return _extreme(size, ord, axes, keepdims)
     if ord == 0:
         return composite.reduce_axes(size.ne(0).cast(size.dtype), Ops.ADD, axes, keepdims)
     if ord == 1:

@@ -4,7 +4,7 @@ Derivatives: Giles (2008), "Collected matrix derivative results for forward and 
     differentiation"; Golub & Pereyra (1973) for the pseudo-inverse; Roberts & Roberts (2020), "QR and LQ decomposition
     matrix backpropagation algorithms", for wide matrices; Wan & Zhang (2019) for the complex SVD. Where two
     eigenvalues or singular values are equal, the basis of their space is arbitrary: the rotation within that space is
-        taken to be zero, so that the derivative of whatever does not depend on the choice stays finite.
+    taken to be zero, so that every derivative stays finite; that of what depends on the values alone is exact.
 """
 
 from __future__ import annotations
@@ -220,11 +220,35 @@ def _jvp_det(params: Params, outputs: Sources, sources: Sources, tangents: Tange
 
 
 def _jvp_cofactor(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
+    return (call("cofactor_tangent", sources[0], _needs(tangents)),)
+
+
+def _jvp_cofactor_tangent(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
     """From ``cofactor = det * inv^T``; not defined where the matrix is singular."""
-    inverse, tangent = call("inv", sources[0]), _needs(tangents)
-    growth = broadcast_to(_trace(matmul(inverse, tangent)).reshape((*tangent.shape[:-2], 1, 1)), tangent.shape)
-    turned = matmul(matmul(swap(inverse), swap(tangent)), outputs[0])
-    return (growth * outputs[0] - turned,)
+    (a, da), (moved_a, moved_da) = sources, tangents
+    terms = [] if moved_da is None else [call("cofactor_tangent", a, moved_da)]
+    if moved_a is not None:
+        inverse, cofactor = call("inv", a), call("cofactor", a)
+        of_da, of_moved = matmul(inverse, da), matmul(inverse, moved_a)
+        terms += [
+            _times(_trace(of_da), call("cofactor_tangent", a, moved_a)),
+            _times(-_trace(matmul(of_moved, of_da)), cofactor),
+            matmul(cofactor, swap(matmul(of_da, of_moved) + matmul(of_moved, of_da))),
+            _times(-_trace(of_moved), matmul(cofactor, swap(of_da))),
+        ]
+    out = terms[0]
+    for term in terms[1:]:
+        out = out + term
+    return (out,)
+
+
+def _times(factor: UOp, matrices: UOp) -> UOp:
+    return broadcast_to(factor.reshape((*factor.shape, 1, 1)), matrices.shape) * matrices
+
+
+def _transpose_cofactor_tangent(params: Params, sources: Sources, cotangents: Tangents, which: int) -> UOp:
+    """The second derivative of a determinant is symmetric."""
+    return call("cofactor_tangent", sources[0], _needs(cotangents))
 
 
 def _jvp_slogdet(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
@@ -282,14 +306,14 @@ def _jvp_svdvals(params: Params, outputs: Sources, sources: Sources, tangents: T
 
 
 def _jvp_svd(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    u, s, vh = outputs
-    m, n = sources[0].shape[-2:]
+    (u, s, vh), tangent = outputs, _needs(tangents)
+    m, n = tangent.shape[-2:]
     if params[0] and m != n:
-        raise GradientError(
-            "svd: with full_matrices=True the extra columns are an arbitrary basis and have no derivative; "
-            "pass full_matrices=False"
-        )
-    tangent, v = _needs(tangents), adjoint(vh)
+        reason = "svd: with full_matrices=True the extra columns are an arbitrary basis and have no derivative; "
+        reason += "pass full_matrices=False"
+        of_values = _jvp_svdvals((), (s,), sources, tangents)
+        return _undefined(tangent, u, reason), *of_values, _undefined(tangent, vh, reason)
+    v = adjoint(vh)
     inner = matmul(adjoint(u), matmul(tangent, v))
     shape, dtype = inner.shape, inner.dtype
     rows, columns = _rows(s.cast(dtype), shape), _columns(s.cast(dtype), shape)
@@ -310,26 +334,46 @@ def _jvp_svd(params: Params, outputs: Sources, sources: Sources, tangents: Tange
     return du, _real(_diagonal(inner)), adjoint(dv)
 
 
+def _undefined(tangent: UOp, output: UOp, reason: str) -> UOp:
+    """A tangent of `output` that nobody may ask for: GradientError with this reason where it is transposed or
+    computed.
+    """
+    return call("undefined_tangent", tangent, params=(reason, output.shape, output.dtype))
+
+
+def _infer_undefined(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    _, shape, dtype = params
+    return ((shape, dtype),)  # pyright: ignore[reportReturnType]  (as `_undefined` made them)
+
+
+def _refuse(params: Params, *arguments: Any) -> Any:
+    raise GradientError(str(params[0]))
+
+
 def _jvp_qr(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    q, r = outputs
-    m, n = sources[0].shape[-2:]
-    if params[0] == "complete" and m > n:
-        raise GradientError(
-            'qr: with mode="complete" the extra columns are an arbitrary basis and have no derivative; '
-            'pass mode="reduced"'
-        )
-    tangent, k = _needs(tangents), min(m, n)
-    keep = [(0, size) for size in r.shape[:-1]]
-    square_r = r.shrink([*keep, (0, k)])
-    part = tangent.shrink([*[(0, size) for size in tangent.shape[:-1]], (0, k)])
+    (q, r), tangent = outputs, _needs(tangents)
+    m, n = tangent.shape[-2:]
+    if params[0] != "complete" or m <= n:
+        return _tangents_of_qr(q, r, tangent)
+    reason = 'qr: with mode="complete" the extra columns are an arbitrary basis and have no derivative; '
+    reason += 'pass mode="reduced"'
+    thin_q, thin_r = (call("qr", sources[0], params=("reduced",), output=k) for k in range(2))
+    dr = _tangents_of_qr(thin_q, thin_r, tangent)[1]
+    return _undefined(tangent, q, reason), dr.pad([*[(0, 0)] * (dr.ndim - 2), (0, m - n), (0, 0)])
+
+
+def _tangents_of_qr(q: UOp, r: UOp, tangent: UOp) -> tuple[UOp, UOp]:
+    k = q.shape[-1]
+    keep = [(0, size) for size in tangent.shape[:-2]]
+    square_r = r.shrink([*keep, (0, k), (0, k)])
+    part = tangent.shrink([*keep, (0, tangent.shape[-2]), (0, k)])
     right = swap(call("solve", swap(square_r), swap(part)))  # part @ inv(R)
     inner = matmul(adjoint(q), right)
     below = _below_diagonal(inner.shape).where(inner, zeros_like(inner))
     turn = below - adjoint(below)
     if is_complex(inner.dtype):
         turn = turn + _on_diagonal(inner.shape).where(_imaginary_part(inner), zeros_like(inner))
-    dq = matmul(q, turn - inner) + right
-    return dq, matmul(adjoint(q), tangent) - matmul(turn, r)
+    return matmul(q, turn - inner) + right, matmul(adjoint(q), tangent) - matmul(turn, r)
 
 
 def _jvp_pinv(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
@@ -345,12 +389,12 @@ def _jvp_pinv(params: Params, outputs: Sources, sources: Sources, tangents: Tang
 # evaluation
 
 
-def _numpy_function(function: Any) -> Callable[..., tuple[Any, ...]]:
-    """`function` of one or more arrays as an evaluation; a tuple is taken apart."""
+def _numpy_function(function: Any, n_outputs: int = 1) -> Callable[..., tuple[Any, ...]]:
+    """`function` of one or more arrays as an evaluation."""
 
     def evaluate(params: Params, *arrays: Any) -> tuple[Any, ...]:
-        result = function(*arrays)
-        return tuple(result) if isinstance(result, tuple) else (result,)
+        result: Any = function(*arrays)
+        return (*result,) if n_outputs > 1 else (result,)
 
     return evaluate
 
@@ -362,7 +406,7 @@ def _evaluate_eig(params: Params, a: Any) -> Any:
 
 
 def _evaluate_eigvals(params: Params, a: Any) -> Any:
-    return (np.linalg.eigvals(a).astype(_to_complex(a.dtype)),)
+    return (np.asarray(np.linalg.eigvals(a), _to_complex(a.dtype)),)
 
 
 def _evaluate_svd(params: Params, a: Any) -> Any:
@@ -374,7 +418,8 @@ def _evaluate_svdvals(params: Params, a: Any) -> Any:
 
 
 def _evaluate_qr(params: Params, a: Any) -> Any:
-    return np.linalg.qr(a, mode=params[0])
+    mode: Any = params[0]
+    return np.linalg.qr(a, mode=mode)
 
 
 def _evaluate_cofactor(params: Params, a: Any) -> Any:
@@ -384,6 +429,28 @@ def _evaluate_cofactor(params: Params, a: Any) -> Any:
     others = np.where(np.eye(n, dtype=bool), 1, s[..., None, :]).prod(-1)
     phase = np.linalg.det(u) * np.linalg.det(vh)
     return ((phase[..., None, None] * (u.conj() * others[..., None, :].astype(a.dtype)) @ vh.conj()).astype(a.dtype),)
+
+
+def _evaluate_cofactor_tangent(params: Params, a: Any, tangent: Any) -> Any:
+    """The same for ``S + E`` in place of the diagonal ``S``, to first order in ``E``: ``E_ji`` times minus the product
+    of all singular values but two off the diagonal, and on it the sum of such products times ``E_jj``.
+    """
+    u, s, vh = np.linalg.svd(a)
+    n = s.shape[-1]
+    inner = u.conj().mT @ tangent @ vh.conj().mT
+    others = np.empty(inner.shape, s.dtype)
+    for i in range(n):
+        others[..., i, :] = np.where(np.eye(n, dtype=bool) | (np.arange(n) == i), 1, s[..., None, :]).prod(-1)
+    on_diagonal = np.eye(n, dtype=bool)
+    sums: Any = (np.where(on_diagonal, 0, others) @ inner.diagonal(0, -2, -1)[..., None])[..., 0]
+    middle = np.where(on_diagonal, sums[..., None], -others * inner.mT)
+    phase = np.linalg.det(u) * np.linalg.det(vh)
+    return (np.asarray(phase[..., None, None] * u.conj() @ middle @ vh.conj(), a.dtype),)
+
+
+def _infer_pair(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+    _check("cofactor_tangent", *types[0], square=True)
+    return (types[0],)
 
 
 def _evaluate_pinv(params: Params, a: Any, rtol: Any) -> Any:
@@ -403,8 +470,21 @@ def batch_leading(name: str, n_outputs: int) -> Any:
     return batch
 
 
+def _named(name: str, evaluate: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
+    """`evaluate` with the name of the function before what LAPACK has to say."""
+
+    def named(params: Params, *arrays: Any) -> tuple[Any, ...]:
+        try:
+            return evaluate(params, *arrays)
+        except np.linalg.LinAlgError as error:
+            raise np.linalg.LinAlgError(f"{name}: {error}") from None
+
+    return named
+
+
 def _register(name: str, infer: Any, evaluate: Any, jvp: Any, n_outputs: int = 1, **more: Any) -> None:
-    register_extern(Extern(name, infer, evaluate, jvp=jvp, batch=batch_leading(name, n_outputs), **more))
+    batch = batch_leading(name, n_outputs)
+    register_extern(Extern(name, infer, _named(name, evaluate), jvp=jvp, batch=batch, **more))
 
 
 _register(
@@ -419,10 +499,19 @@ _register("inv", _infer_square("inv", _same), _numpy_function(np.linalg.inv), _j
 _register("det", _infer_square("det", _scalar), _numpy_function(np.linalg.det), _jvp_det)
 _register("cofactor", _infer_square("cofactor", _same), _evaluate_cofactor, _jvp_cofactor)
 _register(
-    "slogdet", _infer_square("slogdet", _scalar, _real_scalar), _numpy_function(np.linalg.slogdet), _jvp_slogdet, 2
+    "cofactor_tangent",
+    _infer_pair,
+    _evaluate_cofactor_tangent,
+    _jvp_cofactor_tangent,
+    transpose=_transpose_cofactor_tangent,
+    linear=frozenset({1}),
+)
+_register("undefined_tangent", _infer_undefined, _refuse, _refuse, transpose=_refuse, linear=frozenset({0}))
+_register(
+    "slogdet", _infer_square("slogdet", _scalar, _real_scalar), _numpy_function(np.linalg.slogdet, 2), _jvp_slogdet, 2
 )
 _register("cholesky", _infer_square("cholesky", _same), _numpy_function(np.linalg.cholesky), _jvp_cholesky)
-_register("eigh", _infer_square("eigh", _values, _same), _numpy_function(np.linalg.eigh), _jvp_eigh, 2)
+_register("eigh", _infer_square("eigh", _values, _same), _numpy_function(np.linalg.eigh, 2), _jvp_eigh, 2)
 _register("eigvalsh", _infer_square("eigvalsh", _values), _numpy_function(np.linalg.eigvalsh), _jvp_eigvalsh)
 _register("eig", _infer_square("eig", _complex_values, _complex_same), _evaluate_eig, _jvp_eig, 2)
 _register("eigvals", _infer_square("eigvals", _complex_values), _evaluate_eigvals, _jvp_eigvals)

@@ -1,0 +1,269 @@
+"""Derivatives of the decompositions and solvers: against central differences, forward against reverse, second order.
+
+Eigenvectors and singular vectors are free in sign or phase, so what is differentiated does not depend on it.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import uopc_array as xp
+from tests.array.derivatives import Function, check_first_order, check_forward_against_reverse, check_second_order
+from uopc_core.errors import GradientError
+
+linalg = xp.linalg
+
+
+def general(*shape: int, seed: int = 0, dtype: str = "float64") -> Any:
+    """Matrices whose singular values are apart: random, with a growing diagonal."""
+    random = np.random.default_rng([seed, *shape])
+    x = random.normal(size=shape) * 0.4
+    if dtype == "complex128":
+        x = x + 0.4j * random.normal(size=shape)
+    return x + np.eye(shape[-2], shape[-1]) * np.arange(1, shape[-1] + 1) if len(shape) > 1 else x
+
+
+SQUARE, BATCH, WIDE, TALL = general(3, 3), general(2, 3, 3), general(2, 4), general(4, 2)
+WIDE_BATCH, TALL_BATCH = general(2, 2, 3), general(2, 3, 2)
+VECTOR, RIGHT = general(3), general(3, 2, seed=1)
+SINGULAR = np.asarray([[1.0, 2.0, 3.0], [2.0, -1.0, 0.5], [3.0, 1.0, 3.5]])
+RANK_ONE = np.outer([1.0, -2.0, 0.5], [2.0, 1.0, 1.0])
+Z, Z_BATCH, Z_WIDE, Z_TALL = (general(*shape, dtype="complex128") for shape in ((3, 3), (2, 3, 3), (2, 3), (3, 2)))
+Z_RIGHT = general(3, 2, seed=1, dtype="complex128")
+
+
+def adjoint(x: xp.Array) -> xp.Array:
+    return xp.conj(xp.matrix_transpose(x))
+
+
+def positive(x: xp.Array) -> xp.Array:
+    """A positive-definite matrix made of any."""
+    return x @ adjoint(x) + xp.eye(x.shape[-1])
+
+
+def hermitian(x: xp.Array) -> xp.Array:
+    return x + adjoint(x)
+
+
+def of_eigh(x: xp.Array) -> xp.Array:
+    """The matrix sine, by eigenvectors."""
+    values, vectors = linalg.eigh(hermitian(x))
+    return (vectors * xp.expand_dims(xp.sin(values), -2)) @ adjoint(vectors)
+
+
+def of_svd(x: xp.Array) -> xp.Array:
+    u, s, vh = linalg.svd(x, full_matrices=False)
+    return (u * xp.expand_dims(s**3, -2)) @ vh
+
+
+def of_eig(x: xp.Array) -> xp.Array:
+    """The matrix sine, by eigenvectors that are not orthogonal."""
+    values, vectors = linalg.eig(x)
+    return (vectors * xp.expand_dims(xp.sin(values), -2)) @ linalg.inv(vectors)
+
+
+def of_complete_qr(x: xp.Array) -> xp.Array:
+    q, r = linalg.qr(x, mode="complete")
+    return q @ (r * r)
+
+
+def of_slogdet(x: xp.Array) -> xp.Array:
+    sign, logarithm = linalg.slogdet(x)
+    return sign * logarithm
+
+
+class Case(NamedTuple):
+    f: Function
+    arrays: tuple[Any, ...]
+
+
+ANY_MATRIX: dict[str, Function] = {
+    "svdvals": linalg.svdvals,
+    "svd": of_svd,
+    "size of U": lambda x: xp.abs(linalg.svd(x, full_matrices=False).U) ** 2,
+    "size of Vh": lambda x: xp.abs(linalg.svd(x, full_matrices=False).Vh) ** 2,
+    "Q": lambda x: linalg.qr(x).Q,
+    "R": lambda x: linalg.qr(x).R,
+    "Q R": lambda x: linalg.qr(x).Q @ (linalg.qr(x).R ** 2),
+    "pinv": linalg.pinv,
+    "matrix_norm": linalg.matrix_norm,
+    "matrix_norm nuc": lambda x: linalg.matrix_norm(x, ord="nuc"),
+    "matrix_norm 2": lambda x: linalg.matrix_norm(x, ord=2),
+    "matrix_norm -2": lambda x: linalg.matrix_norm(x, ord=-2, keepdims=True),
+    "matrix_norm 1": lambda x: linalg.matrix_norm(x, ord=1),
+    "matrix_norm -inf": lambda x: linalg.matrix_norm(x, ord=-np.inf),
+    "vector_norm": lambda x: linalg.vector_norm(x, axis=-1),
+    "vector_norm 1": lambda x: linalg.vector_norm(x, axis=0, ord=1),
+    "vector_norm 3": lambda x: linalg.vector_norm(x, ord=3, keepdims=True),
+    "vector_norm inf": lambda x: linalg.vector_norm(x, axis=(-2, -1), ord=np.inf),
+    "vector_norm -1": lambda x: linalg.vector_norm(x, axis=-1, ord=-1),
+    "trace": lambda x: linalg.trace(x, offset=-1),
+    "diagonal": lambda x: linalg.diagonal(x, offset=1),
+    "matrix_transpose": linalg.matrix_transpose,
+}  # fmt: skip
+SQUARE_MATRIX: dict[str, Function] = {
+    "det": linalg.det,
+    "inv": linalg.inv,
+    "slogdet": of_slogdet,
+    "cholesky": lambda x: linalg.cholesky(positive(x)),
+    "cholesky upper": lambda x: linalg.cholesky(positive(x), upper=True),
+    "eigvalsh": lambda x: linalg.eigvalsh(hermitian(x)),
+    "eigh": of_eigh,
+    "size of eigh's vectors": lambda x: xp.abs(linalg.eigh(hermitian(x)).eigenvectors) ** 2,
+    "eigvals": linalg.eigvals,
+    "eig": of_eig,
+    "size of eig's vectors": lambda x: xp.abs(linalg.eig(x).eigenvectors) ** 2,
+    "matrix_power": lambda x: linalg.matrix_power(x, 3),
+    "matrix_power negative": lambda x: linalg.matrix_power(x, -2),
+    "complete QR": of_complete_qr,
+    "full SVD": lambda x: linalg.svd(x).U @ linalg.svd(x).Vh,
+}  # fmt: skip
+
+REAL: dict[str, Case] = {
+    **{f"{name} {which}": Case(f, (x,)) for which, x in (
+        ("square", SQUARE), ("wide", WIDE), ("tall", TALL), ("wide batch", WIDE_BATCH), ("tall batch", TALL_BATCH)
+    ) for name, f in ANY_MATRIX.items()},
+    **{f"{name} {which}": Case(f, (x,)) for which, x in (("one", SQUARE), ("batch", BATCH)) for name, f in
+       SQUARE_MATRIX.items()},
+    "complete QR wide": Case(of_complete_qr, (WIDE,)),
+    "solve": Case(linalg.solve, (SQUARE, RIGHT)),
+    "solve vector": Case(linalg.solve, (SQUARE, VECTOR)),
+    "solve vector for a batch": Case(linalg.solve, (BATCH, VECTOR)),
+    "solve a batch": Case(linalg.solve, (BATCH[:, None], np.stack([RIGHT, -RIGHT]))),
+    "solve one matrix for a batch": Case(linalg.solve, (SQUARE, np.stack([RIGHT, RIGHT * 2]))),
+    "det singular": Case(linalg.det, (SINGULAR,)),
+    "det of rank one": Case(linalg.det, (RANK_ONE,)),
+    "det of zeros": Case(linalg.det, (np.zeros((2, 2)),)),
+    "det of zeros 3": Case(linalg.det, (np.zeros((3, 3)),)),
+    "det some singular": Case(linalg.det, (np.stack([SINGULAR, SQUARE, RANK_ONE]),)),
+    "cross": Case(linalg.cross, (BATCH[0], VECTOR)),
+    "cross axis 0": Case(lambda x, y: linalg.cross(x, y, axis=0), (SQUARE, general(3, 3, seed=2))),
+    "outer": Case(linalg.outer, (VECTOR, RIGHT[:, 0])),
+    "tensordot": Case(linalg.tensordot, (SQUARE, BATCH[1])),
+    "vecdot": Case(linalg.vecdot, (SQUARE, VECTOR)),
+    "matmul": Case(linalg.matmul, (BATCH, RIGHT)),
+}  # fmt: skip
+
+COMPLEX: dict[str, Case] = {
+    **{f"{name} {which}": Case(f, (z,)) for which, z in (("square", Z), ("wide", Z_WIDE), ("tall", Z_TALL))
+       for name, f in ANY_MATRIX.items()},
+    **{f"{name} {which}": Case(f, (z,)) for which, z in (("one", Z), ("batch", Z_BATCH)) for name, f in
+       SQUARE_MATRIX.items()},
+    "solve": Case(linalg.solve, (Z, Z_RIGHT)),
+    "solve a batch": Case(linalg.solve, (Z_BATCH, Z_RIGHT)),
+    "det singular": Case(linalg.det, (SINGULAR * (1 + 2j),)),
+    "det of rank one": Case(linalg.det, (np.outer([1.0, 2j, 0.5], [2 - 1j, 1.0, 1j]),)),
+    "cross": Case(linalg.cross, (Z, Z_RIGHT[:, 0])),
+    "outer": Case(linalg.outer, (Z[0], Z_RIGHT[:, 0])),
+    "vecdot": Case(linalg.vecdot, (Z, Z_RIGHT[:, 0])),
+}  # fmt: skip
+BOTH = {**REAL, **{f"complex {name}": case for name, case in COMPLEX.items()}}
+
+
+def table(cases: dict[str, Case]) -> Callable[[Any], Any]:
+    return pytest.mark.parametrize("case", cases.values(), ids=cases.keys())
+
+
+@table(BOTH)
+def test_a_derivative_agrees_with_central_differences(case: Case) -> None:
+    check_first_order(case.f, *case.arrays)
+
+
+@table(BOTH)
+def test_forward_and_reverse_agree(case: Case) -> None:
+    check_forward_against_reverse(case.f, *case.arrays)
+
+
+@table(REAL)
+def test_a_second_derivative_agrees_with_central_differences(case: Case) -> None:
+    check_second_order(case.f, *case.arrays)
+
+
+SAME_FOR_ANY_BASIS: dict[str, tuple[Function, Any, Any]] = {
+    "squares of eigvalsh": (lambda x: xp.sum(linalg.eigvalsh(x) ** 2), np.eye(3), 2 * np.eye(3)),
+    "squares of eigh": (lambda x: xp.sum(linalg.eigh(x).eigenvalues ** 2), np.eye(3), 2 * np.eye(3)),
+    "squares of svdvals": (lambda x: xp.sum(linalg.svdvals(x) ** 2), np.eye(3), 2 * np.eye(3)),
+    "matrix_norm nuc": (lambda x: linalg.matrix_norm(x, ord="nuc"), np.eye(3), np.eye(3)),
+    "matrix_norm fro of zeros": (linalg.matrix_norm, np.zeros((2, 2)), np.zeros((2, 2))),
+    "vector_norm of zeros": (linalg.vector_norm, np.zeros(3), np.zeros(3)),
+    "det": (linalg.det, np.asarray([[2.0, -1.0], [-4.0, 2.0]]), np.asarray([[2.0, 4.0], [1.0, 2.0]])),
+    "squares of wide QR": (
+        lambda x: xp.sum((linalg.qr(x).Q @ linalg.qr(x).R) ** 2),
+        np.asarray([[1.0, 2.0, 3.0], [-1.0, 0.5, 4.0]]),
+        np.asarray([[2.0, 4.0, 6.0], [-2.0, 1.0, 8.0]]),
+    ),
+    "squares of eigvals": (
+        lambda x: xp.real(xp.sum(linalg.eigvals(x) ** 2)), np.eye(3), 2 * np.eye(3)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "x", "wanted"), SAME_FOR_ANY_BASIS.values(), ids=SAME_FOR_ANY_BASIS.keys())
+def test_what_does_not_depend_on_the_basis_is_differentiated_where_values_repeat(
+    f: Function, x: Any, wanted: Any
+) -> None:
+    np.testing.assert_allclose(np.asarray(xp.grad(f)(xp.asarray(x))), wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("f", [hermitian, of_eigh, of_svd, lambda x: linalg.qr(x).R], ids=range(4))
+def test_gradients_are_finite_where_values_repeat(f: Function) -> None:
+    got = xp.grad(lambda x: xp.sum(f(x)))(xp.asarray(np.diag([2.0, 2.0, 1.0])))
+    assert np.isfinite(np.asarray(got)).all()
+
+
+@pytest.mark.parametrize("x", [SQUARE, np.eye(3), 2 * np.eye(2)], ids=["any", "identity", "twice the identity"])
+def test_the_third_derivative_of_a_determinant(x: Any) -> None:
+    """That of ``det(x + t w)`` by t is that of a polynomial."""
+    w = general(*x.shape, seed=3)
+    along = xp.grad(xp.grad(xp.grad(lambda t: linalg.det(xp.asarray(x) + t * xp.asarray(w)))))
+    polynomial = np.polynomial.Polynomial.fit(np.arange(5.0), [np.linalg.det(x + t * w) for t in range(5)], 4)
+    np.testing.assert_allclose(float(along(xp.asarray(0.5))), polynomial.deriv(3)(0.5), rtol=1e-7, atol=1e-9)
+
+
+ARBITRARY: dict[str, tuple[Function, Any, str]] = {
+    "U": (lambda x: linalg.svd(x).U, TALL, "svd: with full_matrices=True .* pass full_matrices=False"),
+    "Vh": (lambda x: linalg.svd(x).Vh, WIDE, "svd: with full_matrices=True .* pass full_matrices=False"),
+    "Q": (lambda x: linalg.qr(x, mode="complete").Q, TALL, 'qr: with mode="complete" .* pass mode="reduced"'),
+}
+
+
+@pytest.mark.parametrize(("f", "x", "message"), ARBITRARY.values(), ids=ARBITRARY.keys())
+def test_an_arbitrary_basis_has_no_derivative(f: Function, x: Any, message: str) -> None:
+    with pytest.raises(GradientError, match=message):
+        xp.grad(lambda x: xp.sum(f(x)))(xp.asarray(x))
+    with pytest.raises(GradientError, match=message):
+        np.asarray(xp.jvp(f, (xp.asarray(x),), (xp.asarray(x),))[1])
+
+
+BESIDE: dict[str, tuple[Function, Any]] = {
+    "S wide": (lambda x: linalg.svd(x).S, WIDE),
+    "S tall": (lambda x: linalg.svd(x).S, TALL),
+    "R tall": (lambda x: linalg.qr(x, mode="complete").R, TALL),
+}
+
+
+@pytest.mark.parametrize(("f", "x"), BESIDE.values(), ids=BESIDE.keys())
+def test_what_stands_beside_an_arbitrary_basis_has_a_derivative(f: Function, x: Any) -> None:
+    check_first_order(f, x)
+    check_forward_against_reverse(f, x)
+    check_second_order(f, x)
+
+
+def test_the_gradient_of_a_triangle_read_alone_is_spread_over_both() -> None:
+    """`cholesky` and `eigh` read the lower triangle of a matrix that is Hermitian; their gradient is Hermitian too."""
+    x = xp.asarray(SQUARE @ SQUARE.T)
+    for f in (linalg.cholesky, linalg.eigvalsh):
+        got = np.asarray(xp.grad(lambda t, f=f: xp.sum(f(t) ** 3))(x))
+        np.testing.assert_allclose(got, got.T, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("name", ["inv", "det", "pinv", "svdvals", "eigvals"])
+def test_gradients_keep_single_precision(name: str, dtype: str) -> None:
+    x = xp.asarray(SQUARE.astype(dtype))
+    got = xp.grad(lambda t: xp.sum(xp.real(getattr(linalg, name)(t))))(x)
+    wanted = xp.grad(lambda t: xp.sum(xp.real(getattr(linalg, name)(t))))(xp.astype(x, xp.result_type(x, xp.float64)))
+    assert got.dtype == x.dtype
+    np.testing.assert_allclose(np.asarray(got), np.asarray(wanted), rtol=1e-3, atol=1e-3)
