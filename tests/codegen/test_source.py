@@ -157,6 +157,13 @@ def test_result_does_not_depend_on_position(op, dtype):
         assert bits(out) == bits(whole[40 - n :])
     for pieces in (2, 7, 40):
         assert bits(run([param(0, x).unary(op)], [x], pieces)[0]) == bits(whole)
+
+
+@pytest.mark.parametrize("op", [Ops.EXP, Ops.LOG, Ops.SIN])
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64], ids=str)
+def test_result_does_not_depend_on_the_kind_of_kernel(op, dtype):
+    x = (np.random.default_rng(0).random(40) * 1.8 + 0.1).astype(dtype)
+    whole = run([param(0, x).unary(op)], [x])[0]
     one = np.array(x[17])
     assert bits(run([param(0, one).unary(op)], [one])[0]) == bits(whole[17])
     strided = np.repeat(x, 2)

@@ -296,6 +296,7 @@ class LoopWriter(Writer):
                 self.line(f"{c} {acc.name} = {first};")
                 continue
             self.line(f"{c} {acc.name}_[{lanes}];")
+            self.line(_SIMD)
             self.line(f"for (int l = 0; l < {lanes}; l++) {acc.name}_[l] = {first};")
             if needs_tree(acc, item):
                 self.line(f"{c} {acc.name}_tree[48][{lanes}];")
@@ -372,6 +373,7 @@ class LoopWriter(Writer):
         for acc in item.accs:
             first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
             self.line(f"{C_TYPES[acc.dtype]} {acc.name}_[{size}];")
+            self.line(_SIMD)
             self.line(f"for (int64_t l = 0; l < {count}; l++) {acc.name}_[l] = {first};")
             self.accs[acc.name] = (acc, "tile")
         self.tile = (item.var, count)

@@ -72,13 +72,21 @@ def need_carry(need: Need, dtype: DType, lanes: int) -> str:
 def need_fold(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that combines the accumulators in a tree; returns its name."""
     t, name = C_TYPES[acc.dtype], f"fold_{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}x{lanes}"
-    step = combine(need, acc.op, acc.dtype, "acc[2 * k]", "acc[2 * k + 1]")
-    need("SCALAR", SCALAR)
+
+    def pair(a: str, b: str) -> str:
+        return combine(need, acc.op, acc.dtype, a, b)
+
+    halvings = [
+        f"#pragma omp simd\n    for (int k = 0; k < {w}; k++) acc[k] = {pair('acc[k]', f'acc[k + {w}]')};\n"
+        for w in (lanes // 2, lanes // 4)
+        if w >= 8
+    ]
     need(
         name,
-        f"static {t} {name}({t} *acc) {{\n"
-        f"    for (int w = {lanes // 2}; w; w >>= 1)\n"
-        f"        for (int k = 0; k < w; k++) {{ acc[k] = {step}; SCALAR; }}\n"
-        "    return acc[0];\n}",
+        f"static inline {t} {name}({t} *restrict acc) {{\n{''.join(halvings)}"
+        f"    const {t} a = {pair('acc[0]', 'acc[4]')}, b = {pair('acc[1]', 'acc[5]')};\n"
+        f"    const {t} c = {pair('acc[2]', 'acc[6]')}, d = {pair('acc[3]', 'acc[7]')};\n"
+        f"    const {t} e = {pair('a', 'c')}, f = {pair('b', 'd')};\n"
+        f"    return {pair('e', 'f')};\n}}",
     )
     return name

@@ -25,10 +25,15 @@ static inline void max_f32x32(float *restrict acc, const float *restrict x, int6
         for (int k = 0; k < 32; k++) acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]);
     for (int64_t k = 0; k < m; k++) { acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]); SCALAR; }
 }
-static float fold_max_f32x32(float *acc) {
-    for (int w = 16; w; w >>= 1)
-        for (int k = 0; k < w; k++) { acc[k] = acc[2 * k] != acc[2 * k] ? acc[2 * k] : (acc[2 * k] > acc[2 * k + 1] ? acc[2 * k] : acc[2 * k + 1]); SCALAR; }
-    return acc[0];
+static inline float fold_max_f32x32(float *restrict acc) {
+#pragma omp simd
+    for (int k = 0; k < 16; k++) acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > acc[k + 16] ? acc[k] : acc[k + 16]);
+#pragma omp simd
+    for (int k = 0; k < 8; k++) acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > acc[k + 8] ? acc[k] : acc[k + 8]);
+    const float a = acc[0] != acc[0] ? acc[0] : (acc[0] > acc[4] ? acc[0] : acc[4]), b = acc[1] != acc[1] ? acc[1] : (acc[1] > acc[5] ? acc[1] : acc[5]);
+    const float c = acc[2] != acc[2] ? acc[2] : (acc[2] > acc[6] ? acc[2] : acc[6]), d = acc[3] != acc[3] ? acc[3] : (acc[3] > acc[7] ? acc[3] : acc[7]);
+    const float e = a != a ? a : (a > c ? a : c), f = b != b ? b : (b > d ? b : d);
+    return e != e ? e : (e > f ? e : f);
 }
 __attribute__((simd("notinbranch"))) float expf(float);
 static void expf_16(float *y, const float *x) {
@@ -60,16 +65,22 @@ static void carry_f32x32(float (*tree)[32], int64_t blocks, float *restrict acc,
 #pragma omp simd
     for (int k = 0; k < 32; k++) tree[level][k] = acc[k], acc[k] = 0;
 }
-static float fold_add_f32x32(float *acc) {
-    for (int w = 16; w; w >>= 1)
-        for (int k = 0; k < w; k++) { acc[k] = acc[2 * k] + acc[2 * k + 1]; SCALAR; }
-    return acc[0];
+static inline float fold_add_f32x32(float *restrict acc) {
+#pragma omp simd
+    for (int k = 0; k < 16; k++) acc[k] = acc[k] + acc[k + 16];
+#pragma omp simd
+    for (int k = 0; k < 8; k++) acc[k] = acc[k] + acc[k + 8];
+    const float a = acc[0] + acc[4], b = acc[1] + acc[5];
+    const float c = acc[2] + acc[6], d = acc[3] + acc[7];
+    const float e = a + c, f = b + d;
+    return e + f;
 }
 typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;
 
 static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const float *restrict in0, const int64_t *restrict n, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         float a0_[32];
+#pragma omp simd
         for (int l = 0; l < 32; l++) a0_[l] = (-__builtin_inff());
         for (int64_t j0 = 0; j0 < n[0]; j0 += 512) {
             const int64_t m = n[0] - j0 < 512 ? n[0] - j0 : 512;
@@ -77,6 +88,7 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
         }
         const float a0 = fold_max_f32x32(a0_);
         float ba0_[32];
+#pragma omp simd
         for (int l = 0; l < 32; l++) ba0_[l] = 0.0f;
         float ba0_tree[48][32];
         int64_t ba0_blocks = 0;
