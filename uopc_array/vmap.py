@@ -50,7 +50,7 @@ def vmap(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
     @functools.wraps(f)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         replacements: dict[UOp, UOp] = {}
-        axes = list(in_axes) if isinstance(in_axes, tuple | list) else [in_axes] * len(args)
+        axes: list[Any] = _entries(in_axes) if isinstance(in_axes, tuple | list) else [in_axes] * len(args)
         if len(axes) != len(args):
             raise ShapeError(f"vmap: expected one entry of in_axes per argument, got {len(axes)} for {len(args)}")
         inner = [_without_axis(x, axis, replacements) for x, axis in zip(args, axes, strict=True)]
@@ -63,6 +63,10 @@ def vmap(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
         return unflatten(treedef, [_moved(node, axis) for node, axis in zip(nodes, wanted, strict=True)])
 
     return mapped
+
+
+def _entries(axes: Any) -> list[Any]:
+    return list(axes)
 
 
 def _axes_of(name: str, axes: Any, tree: Any) -> list[int | None]:
@@ -149,7 +153,7 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 
             columns = vmap(pull_one)(_basis(as_node(leaf)))
             shape = as_node(leaf).shape
-            split = map_tree(lambda x, shape=shape: x.reshape((*shape, *x.shape[1:])), columns)
+            split = map_tree(functools.partial(_unfolded, shape), columns)
             rows.append(split[0] if isinstance(argnums, int) else split)
         return unflatten(treedef, rows)
 
@@ -189,6 +193,11 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
         return unflatten(out_tree, [row[0] if isinstance(argnums, int) else row for row in rows])
 
     return jacobian
+
+
+def _unfolded(shape: tuple[int, ...], x: Array) -> Array:
+    """`x` with its first axis as the axes of `shape`."""
+    return x.reshape((*shape, *x.shape[1:]))
 
 
 def _of_arguments(f: Function, args: Sequence[Any], kwargs: dict[str, Any], numbers: Sequence[int]) -> Function:
