@@ -118,7 +118,7 @@ def ulps(got, want):
     """The largest difference in units of the last place of `want`; infinite if a nan or inf stands on one side only."""
     got, want = np.asarray(got), np.asarray(want)
     if got.dtype.kind == "c":
-        return max(ulps(got.real, want.real), ulps(got.imag, want.imag))
+        return max(ulps(np.real(got), np.real(want)), ulps(np.imag(got), np.imag(want)))
     if got.size == 0:
         return 0.0
     with np.errstate(all="ignore"):

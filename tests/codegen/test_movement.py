@@ -12,6 +12,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
 MAX_SIZE = 3000
+SLOW_TO_DRAW = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
 
 
 def factorizations(draw, size):
@@ -66,14 +67,14 @@ def chains(draw):
     return x, array
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 @given(chains())
 def test_chain_of_movement_ops_reads_the_right_elements(chain):
     x, array = chain
     check([x], [array], pieces=2)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 @given(chains(), st.integers(1, 3), st.sampled_from([Ops.ADD, Ops.MAX, Ops.MUL]))
 def test_reduction_of_moved_elements_reads_the_right_ones(chain, n, op):
     x, array = chain
@@ -83,7 +84,7 @@ def test_reduction_of_moved_elements_reads_the_right_ones(chain, n, op):
     check([x.reduce(op, n)], [array], pieces=2)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=SLOW_TO_DRAW)
 @given(chains(), st.sampled_from([Ops.ADD, Ops.MAX]))
 def test_scan_of_moved_elements_reads_the_right_ones(chain, op):
     x, array = chain

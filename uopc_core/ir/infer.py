@@ -201,7 +201,7 @@ def _infer_permute(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tupl
     shape = src[0].shape
     if sorted(arg) != list(range(len(shape))):
         raise _fail_shape(op, src, "every axis once", arg)
-    return tuple([shape[axis] for axis in arg]), src[0].dtype
+    return tuple([shape[int(axis)] for axis in arg]), src[0].dtype
 
 
 def _infer_shrink(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
@@ -230,11 +230,12 @@ def _infer_flip(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[S
 def _infer_concat(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
     if not src or any(s.dtype is not src[0].dtype for s in src):
         raise _fail_dtype(op, src, "one or more sources of one dtype")
+    axis: int = arg
     first = src[0].shape
-    rest = [(*s.shape[:arg], *s.shape[arg + 1 :]) for s in src]
-    if not 0 <= arg < len(first) or any(len(s.shape) != len(first) for s in src) or any(r != rest[0] for r in rest):
-        raise _fail_shape(op, src, "sources that agree on every axis but the one that is joined", f"axis {arg}")
-    return (*first[:arg], sum(s.shape[arg] for s in src), *first[arg + 1 :]), src[0].dtype
+    rest = [(*s.shape[:axis], *s.shape[axis + 1 :]) for s in src]
+    if not 0 <= axis < len(first) or any(len(s.shape) != len(first) for s in src) or any(r != rest[0] for r in rest):
+        raise _fail_shape(op, src, "sources that agree on every axis but the one that is joined", f"axis {axis}")
+    return (*first[:axis], sum(s.shape[axis] for s in src), *first[axis + 1 :]), src[0].dtype
 
 
 # ------------------------------------------------------------------------------------------------------------ along
@@ -312,7 +313,8 @@ def _infer_extern(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple
     name, params, number = arg
     if name not in EXTERNS:
         raise ShapeError(f"EXTERN: no function {name!r} is registered; known are {sorted(EXTERNS)}")
-    return EXTERNS[name].infer(params, [(s.shape, s.dtype) for s in src])[number]
+    outputs: tuple[tuple[Shape, DType], ...] = EXTERNS[name].infer(params, [(s.shape, s.dtype) for s in src])
+    return outputs[int(number)]
 
 
 INFER: dict[Ops, Rule] = {

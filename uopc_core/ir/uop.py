@@ -43,10 +43,11 @@ _recent_consts: dict[Hashable, UOp] = {}
 _MAX_RECENT_CONSTS = 4096
 
 
-def _forget(ref: weakref.ref[UOp]) -> None:
-    key = ref.key  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
-    # pyright: ignore[reportUnnecessaryComparison, reportUnknownArgumentType]
-    if _table is not None and _table.get(key) is ref:
+def _forget(ref: Any) -> None:
+    """Called with the _Ref of a node that is gone."""
+    key: Hashable = ref.key
+    # None at exit, when modules are taken down
+    if _table is not None and _table.get(key) is ref:  # pyright: ignore[reportUnnecessaryComparison]
         del _table[key]
 
 

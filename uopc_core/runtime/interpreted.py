@@ -96,7 +96,8 @@ def _slots_read(step: KernelCall | HostCall) -> list[int]:
 
 
 def _value(step: KernelCall, param: UOp, memory: Sequence[Any], scalars: Sequence[Any]) -> Any:
-    number = step.inputs[param.arg[0]]
+    place: int = param.arg[0]
+    number = step.inputs[place]
     return memory[number] if param.arg[2] == "buffer" else scalars[number]
 
 
