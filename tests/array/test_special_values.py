@@ -1,10 +1,14 @@
 """Special values of the standard, as data: where NumPy has another result, and where the two executors might differ."""
 
+import math
+
 import numpy as np
 import pytest
 
 import uopc_array as xp
 from tests.array.reference import check, equal
+from uopc_core import context
+from uopc_core.runtime.toolchain import find_toolchain
 
 ULPS = 4
 ANGLES = {"pi": np.pi, "pi/2": np.pi / 2, "pi/4": np.pi / 4, "3pi/4": 3 * np.pi / 4}
@@ -187,3 +191,14 @@ def test_complex_functions_commute_with_conjugation(name: str) -> None:
 
 def test_the_sign_bit_of_nan_is_seen() -> None:
     check(xp.signbit(xp.asarray([float("nan"), -float("nan")])), [False, True])
+
+
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+def test_signbit_of_both_nans(tier):
+    if tier == "compile" and find_toolchain() is None:
+        pytest.skip("no C compiler")
+    with context(tier=tier):
+        for sign in (1.0, -1.0):
+            nan = math.copysign(math.nan, sign)
+            assert bool(xp.signbit(xp.asarray(nan))) == (sign < 0)
+            assert bool(xp.signbit(xp.full((2, 3), nan))[1, 2]) == (sign < 0)

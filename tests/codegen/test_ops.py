@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.codegen.run import check, param
+from tests.codegen.run import check, param, run
 from uopc_core.dtype import DTYPES, dtypes, is_complex, is_float, is_integer
 from uopc_core.errors import DTypeError
 from uopc_core.ir.op import BINARY, COMPLEX_FUNCTIONS, MATH_FUNCTIONS, UNARY, Ops
@@ -121,3 +121,10 @@ def test_complex_power_of_zero():
 def test_random_bits_are_those_of_the_interpreter():
     key = np.array(0x9E3779B97F4A7C15, np.uint64)
     check([UOp.new(Ops.RANDOM, (UOp.param(0, (), dtypes.uint64, "scalar"),), (7, 9))], [key])
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64])
+def test_nan_constants_keep_their_sign(dtype):
+    x = np.array([1.0, -2.0], dtype)
+    signs = [param(0, x).binary(Ops.COPYSIGN, UOp.const(nan, dtype, (2,))) for nan in (np.nan, -np.nan, float("-nan"))]
+    np.testing.assert_array_equal([np.signbit(got) for got in run(signs, [x])], [[False] * 2, [True] * 2, [True] * 2])

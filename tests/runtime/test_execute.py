@@ -43,3 +43,16 @@ def test_a_child_process_does_not_wait_for_the_parents_compiler(tmp_path):
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
         np.testing.assert_allclose(executable.run([Buffer.from_numpy(y)])[0].array, np.exp(y) * 1.2345 + np.sin(y))
+
+
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+def test_an_output_that_is_just_a_number(tier):
+    if tier == "compile" and find_toolchain() is None:
+        pytest.skip("no C compiler")
+    negative_zero, number = UOp.const(-0.0, dtypes.float64), UOp.const(0.125, dtypes.float64)
+    x = UOp.buffer(Buffer.from_numpy(np.arange(3.0)))
+    with context(tier=tier):
+        first, second, third = realize_all([negative_zero + number, x * 0.25, number.reshape((1, 1)) * 1.0])
+    assert (first.array.item(), first.shape) == (0.125, ())
+    np.testing.assert_array_equal(second.array, [0.0, 0.25, 0.5])
+    np.testing.assert_array_equal(third.array, [[0.125]])

@@ -73,7 +73,8 @@ def literal(value: Any, dtype: DType) -> str:
 
 def _float_literal(value: float, suffix: str) -> str:
     if math.isnan(value):
-        return f'__builtin_nan{suffix}("")'
+        sign = "-" if math.copysign(1.0, value) < 0 else ""
+        return f'({sign}__builtin_nan{suffix}(""))'
     if math.isinf(value):
         return f"__builtin_inf{suffix}()" if value > 0 else f"(-__builtin_inf{suffix}())"
     text = repr(value)

@@ -23,7 +23,7 @@ from uopc_core.errors import ParseError
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 
-__all__ = ["from_uir", "to_uir"]
+__all__ = ["from_uir", "literal_text", "to_uir"]
 
 # what is written of an op's argument, besides its sources: what the type of the line does not say
 FIELDS: dict[Ops, tuple[str, ...]] = {
@@ -89,17 +89,17 @@ def _type_text(node: UOp) -> str:
 
 def _call_text(node: UOp, refs: dict[UOp, str], names: dict[int, str]) -> str:
     if node.op is Ops.CONST:
-        items = [_literal_text(node.arg)]
+        items = [literal_text(node.arg)]
     elif node.op is Ops.BUFFER:
         items = [json.dumps(names.get(id(node.arg)) or _name_of(node.arg))]
     else:
         items = [refs[s] if s.op is not Ops.CONST else _operand_text(s, node.dtype) for s in node.src]
-        items += [f"{name}={_literal_text(value)}" for name, value in _fields_of(node)]
+        items += [f"{name}={literal_text(value)}" for name, value in _fields_of(node)]
     return f"{node.op.name.lower()}({', '.join(items)})"
 
 
 def _operand_text(const: UOp, line_dtype: DType) -> str:
-    text = _literal_text(const.arg)
+    text = literal_text(const.arg)
     return text if const.dtype is line_dtype else f"{text}:{SHORT_NAMES[const.dtype]}"
 
 
@@ -126,7 +126,8 @@ def _nan_text(value: float) -> str:
     return {_NAN_BITS: "nan", _NAN_BITS | 1 << 63: "-nan"}.get(bits, f"nan({bits})")
 
 
-def _literal_text(value: Any) -> str:
+def literal_text(value: Any) -> str:
+    """An argument as text; of numbers, equal where their bits are."""
     match value:
         case Ops():
             return value.name.lower()
@@ -135,11 +136,11 @@ def _literal_text(value: Any) -> str:
         case float():
             return repr(value) if value == value else _nan_text(value)
         case complex():
-            return f"complex({_literal_text(value.real)}, {_literal_text(value.imag)})"
+            return f"complex({literal_text(value.real)}, {literal_text(value.imag)})"
         case str():
             return json.dumps(value)
         case tuple():
-            items: list[str] = [_literal_text(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+            items: list[str] = [literal_text(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
             return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
         case np.dtype():
             return SHORT_NAMES[value]  # pyright: ignore[reportUnknownArgumentType]

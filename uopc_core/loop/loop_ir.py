@@ -12,6 +12,7 @@ from typing import Any
 
 from uopc_core.dtype import DType
 from uopc_core.ir.op import Ops
+from uopc_core.ir.text import literal_text
 from uopc_core.loop.index import Cond, Index, Var
 
 __all__ = [
@@ -49,13 +50,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A literal operand. Compare two by `repr`, which tells 0.0 from -0.0 and finds nan equal to itself."""
+    """A literal operand."""
 
     value: Any
     dtype: DType
 
     def __str__(self) -> str:
-        return f"{self.value!r}:{self.dtype.name}"
+        """To compare two by: tells 0.0 from -0.0, nan from -nan, and finds nan equal to itself."""
+        return f"{literal_text(self.value)}:{self.dtype.name}"
 
 
 Operand = str | Const  # the name of a result, or a literal

@@ -122,13 +122,13 @@ class Lowering:
 
     def compute(self, op: Ops, node: UOp, args: tuple[Operand, ...], of: DType) -> str:
         dtype = dtypes.bool if op in COMPARISONS else node.dtype
-        key = ("compute", op, dtype, of, *[repr(a) if isinstance(a, Const) else a for a in args])
+        key = ("compute", op, dtype, of, *[str(a) if isinstance(a, Const) else a for a in args])
         return self.emit(key, lambda name: Compute(name, dtype, op, args, of))
 
 
 def same_operand(x: Operand, y: Operand) -> bool:
     if isinstance(x, Const) and isinstance(y, Const):
-        return repr(x.value) == repr(y.value) and x.dtype is y.dtype
+        return str(x) == str(y)
     return x == y
 
 

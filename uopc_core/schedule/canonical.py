@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from uopc_core.ir.op import Ops
+from uopc_core.ir.text import literal_text
 from uopc_core.ir.uop import Scalar, UOp
 
 __all__ = ["Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
@@ -126,7 +127,7 @@ def _entry(node: UOp, numbers: dict[UOp, int], scalars: list[Scalar | UOp], scal
         else:
             sources.append(number)
     if node.op in _TYPED_BY_DTYPE:
-        arg = repr(node.arg) if node.op is _CONST else node.arg
+        arg = literal_text(node.arg) if node.op is _CONST else node.arg
         return (node.op, arg, node.dtype, *sources)
     if node.op is _PARAM:  # a run-time scalar that is itself an output
         return (node.op, node.arg[0], node.dtype)

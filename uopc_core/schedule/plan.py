@@ -154,15 +154,16 @@ def plan_for(canonical: Canonical) -> Plan:
 
 
 def _build(canonical: Canonical) -> Plan:
-    roots = _store_scalar_operands(lower_contractions(simplify(rebuild(canonical))))
+    roots = _store_scalars(lower_contractions(simplify(rebuild(canonical))))
     stored = materialised_nodes(roots)
     order = toposort(roots)
     groups = group_nodes(stored, order)
     return _Builder(canonical, roots, groups).plan()
 
 
-def _store_scalar_operands(roots: list[UOp]) -> list[UOp]:
-    """Host calls read memory: an operand that is a run-time scalar, whatever its shape, is written there first."""
+def _store_scalars(roots: list[UOp]) -> list[UOp]:
+    """Outputs and what host calls read is memory: a run-time scalar, whatever its shape, is written there first."""
+    roots = [_stored_if_scalar(root) for root in roots]
     order = toposort(roots)
     if not any(node.op is Ops.EXTERN for node in order):
         return roots
@@ -170,14 +171,15 @@ def _store_scalar_operands(roots: list[UOp]) -> list[UOp]:
     for node in order:
         sources = tuple([made[s] for s in node.src])
         if node.op is Ops.EXTERN:
-            sources = tuple([s.stage("materialize") if _is_scalar(peel_movement(s)) else s for s in sources])
+            sources = tuple([_stored_if_scalar(s) for s in sources])
         dtype = node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None
         made[node] = node if sources == node.src else UOp.new(node.op, sources, node.arg, dtype)
     return [made[root] for root in roots]
 
 
-def _is_scalar(node: UOp) -> bool:
-    return node.op is Ops.PARAM and node.arg[2] == "scalar"
+def _stored_if_scalar(node: UOp) -> UOp:
+    core = peel_movement(node)
+    return node.stage("materialize") if core.op is Ops.PARAM and core.arg[2] == "scalar" else node
 
 
 class _Builder:
