@@ -438,12 +438,13 @@ def _evaluate_cofactor_tangent(params: Params, a: Any, tangent: Any) -> Any:
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
     inner = u.conj().mT @ tangent @ vh.conj().mT
-    others = np.empty(inner.shape, s.dtype)
+    others: Any = np.empty(inner.shape, s.dtype)
+    on_diagonal: Any = np.eye(n, dtype=bool)
     for i in range(n):
-        others[..., i, :] = np.where(np.eye(n, dtype=bool) | (np.arange(n) == i), 1, s[..., None, :]).prod(-1)
-    on_diagonal = np.eye(n, dtype=bool)
+        others[..., i, :] = np.where(on_diagonal | on_diagonal[i], 1, s[..., None, :]).prod(-1)
     sums: Any = (np.where(on_diagonal, 0, others) @ inner.diagonal(0, -2, -1)[..., None])[..., 0]
-    middle = np.where(on_diagonal, sums[..., None], -others * inner.mT)
+    middle: Any = -others * inner.mT
+    middle[..., np.arange(n), np.arange(n)] = sums
     phase = np.linalg.det(u) * np.linalg.det(vh)
     return (np.asarray(phase[..., None, None] * u.conj() @ middle @ vh.conj(), a.dtype),)
 
