@@ -96,7 +96,7 @@ def test_array_api_compat_knows_the_array():
     x = xp.ones(3)
     assert array_api_compat.is_array_api_obj(x)
     assert array_api_compat.array_namespace(x) is xp
-    assert array_api_compat.size(x) == 3
+    assert array_api_compat.size(x) == 3  # pyright: ignore[reportArgumentType, reportCallIssue] (x was narrowed above)
     assert array_api_compat.device(x) == "cpu"
     assert not array_api_compat.is_lazy_array(x)
     assert array_api_compat.is_writeable_array(x)
