@@ -180,7 +180,7 @@ class _Parser:
 
     def _take_mask(self, mask: UOp, axis: int) -> None:
         for k, n in enumerate(mask.shape):
-            if n != self.shape[axis + k] and mask.size:  # NumPy lets an empty mask fit everything
+            if n not in (self.shape[axis + k], 0):  # an empty axis of a mask fits any axis
                 raise IndexError(
                     f"index: the mask of shape {mask.shape} does not fit the array of shape {self.shape}: "
                     f"axis {axis + k} of the array has size {self.shape[axis + k]}, axis {k} of the mask {n}"

@@ -1,6 +1,7 @@
 """Index expressions against NumPy: random keys of every kind, and the messages of keys that are none."""
 
 import random
+from itertools import product
 
 import numpy as np
 import pytest
@@ -134,3 +135,16 @@ def test_gradient_flows_through_every_kind_of_read():
     assert xp.grad(lambda x: xp.sum(x[[1, 1]] * weights))(x).tolist() == [0.0, 11.0, 0.0, 0.0]
     assert xp.grad(lambda x: xp.sum(x[x > 2.5] ** 2))(x).tolist() == [0.0, 0.0, 6.0, 8.0]
     assert xp.grad(lambda x: x[2] * x[-1])(x).tolist() == [0.0, 0.0, 4.0, 3.0]
+
+
+@pytest.mark.parametrize("shape", [(0,), (3,), (0, 0), (2, 0), (0, 3), (1, 1), (2, 3)])
+def test_which_masks_fit(shape):
+    def selected(module, mask_shape, value):
+        try:
+            return module.zeros(shape)[module.full(mask_shape, value)].shape
+        except IndexError:
+            return None
+
+    for n_axes, value in product(range(len(shape) + 2), (False, True)):
+        for mask_shape in product((0, 1, 2, 3), repeat=n_axes):
+            assert selected(xp, mask_shape, value) == selected(np, mask_shape, value), (mask_shape, value)
