@@ -176,6 +176,28 @@ def test_result_does_not_depend_on_the_kind_of_kernel(op, dtype):
     assert bits(run([param(0, x).unary(op).scan(Ops.MAX)], [x])[0]) == bits(np.maximum.accumulate(whole))
 
 
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128], ids=str)
+def test_no_product_is_fused_into_a_sum(dtype):
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal((2, 33)) + (1j * rng.standard_normal((2, 33)) if dtype.kind == "c" else 0)).astype(
+        dtype
+    )
+    p, q = param(0, x), param(1, y)
+    product = p * q
+    zeros = [product - p * q, stack([product - p * q, product + -(p * q)], 1)]
+    for root in (stack([p * q - q, p * q + q], 1), stack([p * q + q, p * q - q], 1)):
+        if dtype.kind == "f":
+            check([root], [x, y])
+    for root in zeros:
+        assert not run([root], [x, y])[0].any()
+    if dtype.kind == "c":
+        a, b = x.astype(dtype), y.astype(dtype)
+        re, im = a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real
+        got = run([product], [x, y])[0]
+        assert bits(got.real.copy()) == bits(re)
+        assert bits(got.imag.copy()) == bits(im)
+
+
 def _with_extent(source, n):
     assert source.dims == ()
     return type(source)(**{name: getattr(source, name) for name in source.__slots__} | {"extent": n})

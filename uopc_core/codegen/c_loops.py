@@ -12,12 +12,12 @@ from uopc_core.codegen.c_math import (
     need_scalar_function,
     render_complex_math,
 )
-from uopc_core.codegen.c_ops import C_OPS, combine
+from uopc_core.codegen.c_ops import C_OPS, combine, rounded
 from uopc_core.codegen.c_reduce import block_of, lanes_of, need_carry, need_fold, need_gather, needs_tree
 from uopc_core.codegen.c_stages import Stages, cut_stages, drop_unused
 from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
 from uopc_core.codegen.c_writer import Writer
-from uopc_core.dtype import is_complex, is_unsigned
+from uopc_core.dtype import is_complex, is_float, is_unsigned
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import (
@@ -44,6 +44,7 @@ from uopc_core.loop.loop_ir import (
     Update,
     Wrap,
 )
+from uopc_core.loop.lower import writes_in_turn
 from uopc_core.loop.nest import TILE
 from uopc_core.loop.optimise import used_names
 from uopc_core.loop.space import identity_of
@@ -86,6 +87,7 @@ class LoopWriter(Writer):
         self.uses_status = False
         self.ranges: dict[Var, tuple[str, str]] = {}
         self.pointers = _pointer_names(function)
+        self.interleaves = writes_in_turn(function)
 
     def pointer(self, buffer: int) -> str:
         return self.pointers[buffer]
@@ -439,7 +441,10 @@ class LoopWriter(Writer):
             return f"{need_scalar_function(self.need_typed, s.op, s.of, self.vector)}({', '.join(args)})"
         if is_complex(s.of) and s.op in COMPLEX_MATH:
             return render_complex_math(self.need_typed, s.op, s.of, args[0])
-        return C_OPS[s.op](self.need_typed, args, s.of, s.dtype)
+        text = C_OPS[s.op](self.need_typed, args, s.of, s.dtype)
+        if s.op is Ops.MUL and is_float(s.of) and self.interleaves:
+            return rounded(self.need_typed, text)
+        return text
 
     def wrap(self, s: Wrap) -> None:
         self.need_typed("fail", _FAIL)

@@ -13,10 +13,25 @@ from uopc_core.codegen.c_types import C_TYPES, SUFFIXES
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_integer, is_unsigned, real_dtype
 from uopc_core.ir.op import Ops
 
-__all__ = ["C_OPS", "Need", "combine"]
+__all__ = ["C_OPS", "Need", "combine", "rounded"]
 
 Need = Callable[[str, str], None]  # a name and the text that defines it
 Render = Callable[[Need, tuple[str, ...], DType, DType], str]  # operands, dtype of operands, dtype of the result
+
+
+# gcc 12 and later make one rounding of a product and the sum or difference it goes to, -ffp-contract=off or not, where
+# neighbouring lanes alternate between the two, as the parts of complex numbers do.
+_ROUNDED = """#if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 12
+#define ROUNDED(x) __builtin_assoc_barrier(x)
+#else
+#define ROUNDED(x) (x)
+#endif"""
+
+
+def rounded(need: Need, product: str) -> str:
+    """A product that stays one, whatever it is added to."""
+    need("ROUNDED", _ROUNDED)
+    return f"ROUNDED({product})"
 
 
 def _infix(symbol: str) -> Render:
@@ -132,7 +147,8 @@ def _mul(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
     part = C_TYPES[real_dtype(of)]
     body = (
         f"const {part} ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b; "
-        "return __builtin_complex(ar * br - ai * bi, ar * bi + ai * br);"
+        f"return __builtin_complex({rounded(need, 'ar * br')} - {rounded(need, 'ai * bi')}, "
+        f"{rounded(need, 'ar * bi')} + {rounded(need, 'ai * br')});"
     )
     return f"{_binary_function(need, 'mul', of, body)}({a}, {b})"
 
@@ -147,15 +163,16 @@ def _div(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
     if not is_complex(of):
         return f"{args[0]} / {args[1]}"
     t, f = C_TYPES[real_dtype(of)], "f" if of is dtypes.complex64 else ""
+    ar_q, ai_q = rounded(need, "ar * q"), rounded(need, "ai * q")
     # Smith (1962), "Algorithm 116: complex division", as NumPy has it
     body = (
         f"const {t} ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b; "
         f"const {t} r = __builtin_fabs{f}(br), i = __builtin_fabs{f}(bi); "
         "if (r >= i) { if (r == 0 && i == 0) return __builtin_complex(ar / r, ai / r); "
         f"const {t} q = bi / br, s = 1 / (br + bi * q); "
-        "return __builtin_complex((ar + ai * q) * s, (ai - ar * q) * s); } "
+        f"return __builtin_complex((ar + {ai_q}) * s, (ai - {ar_q}) * s); }} "
         f"const {t} q = br / bi, s = 1 / (bi + br * q); "
-        "return __builtin_complex((ar * q + ai) * s, (ai * q - ar) * s);"
+        f"return __builtin_complex(({ar_q} + ai) * s, ({ai_q} - ar) * s);"
     )
     return f"{_binary_function(need, 'div', of, body)}({args[0]}, {args[1]})"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from math import prod
 
-from uopc_core.dtype import DType
+from uopc_core.dtype import DType, is_complex
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 from uopc_core.loop.index import Index
@@ -30,7 +30,7 @@ from uopc_core.loop.rangeify import Source
 from uopc_core.loop.space import Call, space_of
 from uopc_core.schedule.kernel import KernelCall
 
-__all__ = ["lower_call"]
+__all__ = ["Bindings", "finish_function", "lower_call", "work_of", "writes_in_turn"]
 
 _GRAIN = 16384  # elements that are worth handing to another thread
 
@@ -135,6 +135,15 @@ def _inplace(buffers: Sequence[Buffer], nest: Nest) -> tuple[int, ...]:
         return ()
     size = max(buffers[i].size for i in written)
     return tuple([i for i, indices in read.items() if indices == places and buffers[i].size == size])
+
+
+def writes_in_turn(function: Function) -> bool:
+    """Whether neighbouring elements, or the parts of one, may be computed by different statements."""
+    places: dict[int, set[Index]] = {}
+    for item in _accesses(function.body):
+        if isinstance(item, Store | Update):
+            places.setdefault(item.buffer, set()).add(item.index)
+    return any(len(indices) > 1 or is_complex(function.buffers[i].dtype) for i, indices in places.items())
 
 
 def _accesses(block: Sequence[Item]) -> Iterator[Load | Store | Update]:
