@@ -249,4 +249,8 @@ def test_what_is_read_elsewhere_is_not_in_place():
     x = values((1000,), dtypes.float64)
     assert render_one([param(0, x) + param(0, x).flip([0])]).inplace == ()
     assert render_one([param(0, x).reduce(Ops.ADD, 1)]).inplace == ()
+    assert render_one([param(0, x).cast("float32")]).inplace == ()
+    index = np.zeros(3, np.int64)
+    p, i = param(0, x), param(1, index)
+    assert render_one([UOp.new(Ops.SCATTER, (p, p.index(i), i), "add")]).inplace == ()
     assert call_of([param(0, x)]).inputs == (100,)

@@ -120,21 +120,26 @@ def _loops_text(block: Block) -> str:
 
 
 def _inplace(buffers: Sequence[Buffer], nest: Nest) -> tuple[int, ...]:
-    """Inputs that an elementwise kernel reads only at the element which it then writes."""
-    if nest.letter == "U":
-        return tuple([item.buffers[1] for item in nest.body if isinstance(item, Unless)])
+    """Inputs that are read only at the element which is then written, or the base of a scatter."""
     written: dict[int, set[Index]] = {}
     read: dict[int, set[Index]] = {}
-    for item in _accesses(nest.body):
-        if isinstance(item, Load):
-            read.setdefault(item.buffer, set()).add(item.index)
-        else:
-            written.setdefault(item.buffer, set()).add(item.index)
-    places = {index for indices in written.values() for index in indices}
-    if nest.letter != "E" or len(places) != 1:
+    for item in _accesses([item for item in nest.body if not isinstance(item, Unless)]):
+        places = read if isinstance(item, Load) else written
+        places.setdefault(item.buffer, set()).add(item.index)
+    if nest.letter == "U":
+        bases = [item.buffers[1] for item in nest.body if isinstance(item, Unless)]
+        return tuple([base for base in bases if base not in read])
+    everywhere = {index for indices in written.values() for index in indices}
+    if nest.letter != "E" or len(everywhere) != 1:
         return ()
-    size = max(buffers[i].size for i in written)
-    return tuple([i for i, indices in read.items() if indices == places and buffers[i].size == size])
+    kinds = {(buffers[i].size, buffers[i].dtype.itemsize) for i in written}
+    return tuple(
+        [
+            i
+            for i, places in read.items()
+            if places == everywhere and kinds == {(buffers[i].size, buffers[i].dtype.itemsize)}
+        ]
+    )
 
 
 def writes_in_turn(function: Function) -> bool:
