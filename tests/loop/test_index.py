@@ -123,7 +123,9 @@ def test_strides_are_row_major():
 @pytest.mark.parametrize("const", range(-9, 10))
 def test_threshold_is_where_the_truth_changes(coef, const):
     cond = Cond(i * coef + const)
-    var, first = cond.threshold()
+    threshold = cond.threshold()
+    assert threshold is not None
+    var, first = threshold
     assert var == VI
     for value in range(-20, 20):
         assert (coef * value + const >= 0) == ((value >= first) if coef > 0 else (value < first))
