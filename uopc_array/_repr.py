@@ -15,6 +15,7 @@ def describe(uop: UOp) -> str:
 
 
 def format_array(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> str:
-    """``Array([1., 2.], dtype=float64)``, lines aligned under the first bracket."""
+    """``Array([1., 2.], dtype=float64)``, lines aligned under the first bracket; no elements show their shape."""
     text = np.array2string(values, separator=", ", prefix="Array(")
-    return f"Array({text}, dtype={values.dtype.name})"
+    shape = f", shape={values.shape}" if values.size == 0 and values.shape != (0,) else ""
+    return f"Array({text}{shape}, dtype={values.dtype.name})"

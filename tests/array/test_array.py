@@ -273,3 +273,8 @@ def test_a_value_computed_on_the_way_lets_go_of_its_history():
         float(xp.sum(x))
     gc.collect()
     assert first() is None
+
+
+def test_repr_of_no_elements_shows_the_shape():
+    assert repr(xp.zeros((0, 3))) == "Array([], shape=(0, 3), dtype=float64)"
+    assert repr(xp.zeros(0)) == "Array([], dtype=float64)"
