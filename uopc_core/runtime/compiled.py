@@ -33,10 +33,12 @@ _in_use: dict[int, None] = {}  # hashes of the sources of every CompiledPlan so 
 
 @dataclass(frozen=True)
 class _Host:
-    """A host call between programs."""
+    """A host call between programs, with the slots that it reads and those that it writes."""
 
     call: HostCall
     operands: HostInputs
+    reads: list[int]
+    writes: list[int]
 
 
 class _Memory:
@@ -159,7 +161,7 @@ class CompiledPlan:
                 segments.append(Program(waiting, self.plan.scalar_dtypes, self._memory.n_pointers))
                 waiting = []
             if step is not None:
-                segments.append(_Host(step, HostInputs(step)))
+                segments.append(_Host(step, HostInputs(step), *slots_of(step)))
         return segments
 
     def run(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Buffer]:
@@ -207,11 +209,10 @@ class CompiledPlan:
         return buffer if buffer.shape == shape else Buffer.from_numpy(buffer.array.reshape(shape), copy=False)
 
     def _run_host(self, host: _Host, buffers: Sequence[Buffer], made: list[Buffer], arena: Buffer | None) -> None:
-        reads, writes = slots_of(host.call)
-        memory = {slot: self._array(slot, buffers, made, arena) for slot in (*reads, *writes)}
+        memory = {slot: self._array(slot, buffers, made, arena) for slot in host.reads}
         extern = EXTERNS[host.call.name]
         arrays = host.operands.of(memory)
-        targets = [memory[slot] for slot in writes]
+        targets = [self._array(slot, buffers, made, arena) for slot in host.writes]
         if extern.into is not None:
             extern.into(host.call.params, arrays, targets)
             return
