@@ -232,4 +232,5 @@ class CompiledPlan:
             return np.ndarray(what.shape, what.dtype, arena.array, self._memory.offsets[slot])
         owner = self._memory.borrowed.get(slot, slot)
         array = made[self._memory.outputs.index(owner)].array
-        return array.reshape(-1).view(what.dtype).reshape(what.shape)
+        same = array.shape == what.shape and array.dtype is what.dtype
+        return array if same else array.reshape(-1).view(what.dtype).reshape(what.shape)
