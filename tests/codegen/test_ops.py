@@ -90,11 +90,13 @@ def test_binary_op_gives_what_numpy_gives(op, dtype):
     check([node], [a, b], tolerance(op, dtype))
 
 
-@pytest.mark.parametrize("of", DTYPES, ids=CASE_ID)
-@pytest.mark.parametrize("to", DTYPES, ids=CASE_ID)
+@pytest.mark.parametrize(
+    ("of", "to"),
+    # the graph takes the parts of a complex number before it converts them to a real dtype
+    [(a, b) for a in DTYPES for b in DTYPES if not is_complex(a) or is_complex(b) or b is dtypes.bool],
+    ids=CASE_ID,
+)
 def test_cast_gives_what_numpy_gives(of, to):
-    if is_complex(of) and not (is_complex(to) or to is dtypes.bool):
-        pytest.skip("parts are taken first")
     x = values_of(of)
     if is_float(of) and to is dtypes.uint32:
         x = x[np.abs(x) < 4e9]  # NumPy gives one thing in the middle of an array and another at its end
