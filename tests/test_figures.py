@@ -263,6 +263,13 @@ def test_softmax_is_three_kernels() -> None:
     assert len(plan.kernels) == len(plan.steps) == 3
 
 
+def test_an_explanation_says_which_kernels_run_as_one_function() -> None:
+    text = explain_nodes([Tensor(np.ones((64, 512), np.float32)).softmax().uop])
+    assert "# C of the kernel that writes slots [4] (steps 0 to 2 in one)" in text
+    alone = explain_nodes([(Tensor(np.ones(64, np.float32)) + 1).uop])
+    assert re.findall("# C of the kernel.*", alone) == ["# C of the kernel that writes slots [1]"]
+
+
 def test_an_input_that_vanishes_does_not_shift_the_others() -> None:
     x = Tensor(np.array([1, 2, 3], np.int32))
     assert (x * 0).numpy().tolist() == [0, 0, 0]

@@ -349,6 +349,15 @@ def test_softmax_reads_as_in_the_golden_file(request):
     assert text == path.read_text()
 
 
+def test_long_functions_have_a_line_for_each_statement():
+    x = np.ones(3, np.complex128)
+    text = render_one([param(0, x) / param(1, x)]).text
+    division = text[text.index(" div_c128(") :].split("\n}\n")[0].splitlines()[1:]
+    assert len(division) == 9
+    assert all(line.endswith(("{", ";", "}")) for line in division)
+    assert max(map(len, division)) < 120
+
+
 def test_call_of_numbers_its_slots():
     x = np.zeros(3)
     assert call_of([param(1, x) + param(0, x)]).inputs == (100, 101)

@@ -17,7 +17,7 @@ from uopc_core.codegen.c_reduce import block_of, lanes_of, need_carry, need_fold
 from uopc_core.codegen.c_stages import Stages, cut_stages, drop_unused
 from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
 from uopc_core.codegen.c_writer import Writer
-from uopc_core.dtype import is_complex, is_float, is_unsigned
+from uopc_core.dtype import dtypes, is_complex, is_float, is_unsigned
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import (
@@ -56,6 +56,7 @@ _TILE_ROWS, _TILE_COLUMNS = 16, 64  # of loops that walk through memory in diffe
 _SIMD = "#pragma omp simd"
 _SCATTER_OPS = {"add": Ops.ADD, "mul": Ops.MUL, "max": Ops.MAX, "min": Ops.MIN}
 _FAIL = (
+    "/* an index out of bounds: what the error tells */\n"
     "static __attribute__((noinline, cold)) int64_t "
     "fail(int64_t *status, int64_t index, int64_t axis, int64_t size) {\n"
     "    status[0] = 1, status[1] = index, status[2] = axis, status[3] = size;\n    return 1;\n}"
@@ -420,7 +421,8 @@ class LoopWriter(Writer):
             case Compute():
                 self.declare(s, self.compute(s))
             case Place():
-                self.declare(s, f"({C_TYPES[s.dtype]})({self.index(s.index)})")
+                index = self.index(s.index)
+                self.declare(s, index if s.dtype is dtypes.int64 else f"({C_TYPES[s.dtype]})({index})")
             case Random():
                 self.need_typed("squares64", _RANDOM)
                 self.declare(s, f"squares64({self.index(s.index)}, {self.operand(s.key)})")
@@ -450,16 +452,15 @@ class LoopWriter(Writer):
         self.need_typed("fail", _FAIL)
         self.uses_status = True
         value, size = self.operand(s.value), self.integer(s.size)
-        if s.guard:
-            self.line(f"int64_t {s.name} = {self.condition(s.guard)} ? (int64_t){value} : 0;")
-        else:
-            self.line(f"int64_t {s.name} = (int64_t){value};")
+        if s.of is not dtypes.int64:
+            value = f"(int64_t){value}"
+        self.line(f"int64_t {s.name} = {f'{self.condition(s.guard)} ? {value} : 0' if s.guard else value};")
         if not is_unsigned(s.of):
             self.line(f"{s.name} += {s.name} < 0 ? {size} : 0;")
         test = f"(uint64_t){s.name} >= (uint64_t){size}"
         if s.guard:
             test = f"{self.condition(s.guard)} && {test}"
-        failed = f"fail(status, (int64_t){value}, {s.axis}, {size})"
+        failed = f"fail(status, {value}, {s.axis}, {size})"
         self.line(f"if (__builtin_expect({test}, 0)) return {failed};")
 
     def update(self, s: Update) -> None:

@@ -15,6 +15,7 @@ from uopc_core.ir.op import Ops
 
 __all__ = ["C_OPS", "Need", "combine", "rounded"]
 
+_WIDTH = 120
 Need = Callable[[str, str], None]  # a name and the text that defines it
 Render = Callable[[Need, tuple[str, ...], DType, DType], str]  # operands, dtype of operands, dtype of the result
 
@@ -39,8 +40,25 @@ def _infix(symbol: str) -> Render:
 
 
 def _define(need: Need, name: str, result: str, params: str, body: str) -> str:
-    need(name, f"static inline {result} {name}({params}) {{ {body} }}")
+    head = f"static inline {result} {name}({params}) {{"
+    line = f"{head} {body} }}"
+    need(name, line if len(line) <= _WIDTH else f"{head}\n{_laid_out(body)}\n}}")
     return name
+
+
+def _laid_out(body: str) -> str:
+    """A body that is written in one line, in a line for each statement."""
+    lines: list[str] = []
+    depth, parentheses, start = 1, 0, 0
+    for end, c in enumerate(body, 1):
+        parentheses += (c == "(") - (c == ")")
+        if parentheses or c not in ";{}":
+            continue
+        depth -= c == "}"
+        lines.append("    " * depth + body[start:end].strip())
+        depth += c == "{"
+        start = end
+    return "\n".join(lines)
 
 
 def _binary_function(need: Need, name: str, dtype: DType, body: str) -> str:

@@ -16,8 +16,12 @@ from uopc_core.loop.loop_ir import Acc, RowReduce
 __all__ = ["SCALAR", "block_of", "lanes_of", "need_carry", "need_fold", "need_gather", "needs_tree"]
 
 # Loops of few iterations are not worth the time that the compiler takes to vectorise them.
-SCALAR = '#define SCALAR __asm__ volatile("")'
+SCALAR = '#define SCALAR __asm__ volatile("") /* keeps the few iterations of a rest from being vectorised */'
+_ABOUT_CARRY = (
+    "/* blocks are added as a binary counter carries: tree[k] is the sum of 2^k of them, last adds up what there is */"
+)
 _SHORT_ROW = 128
+_NOUNS = {Ops.ADD: "sum", Ops.MUL: "product", Ops.MAX: "maximum", Ops.MIN: "minimum", Ops.AND: "and", Ops.OR: "or"}
 
 
 def lanes_of(item: RowReduce) -> int:
@@ -42,6 +46,7 @@ def need_gather(need: Need, acc: Acc, lanes: int) -> str:
     need("SCALAR", SCALAR)
     need(
         f"{name}",
+        f"/* {lanes} accumulators take the {_NOUNS[acc.op]} of m elements in turn */\n"
         f"static inline void {name}({t} *restrict acc, const {t} *restrict x, int64_t m) {{\n"
         f"    for (; m >= {lanes}; m -= {lanes}, x += {lanes})\n"
         "#pragma omp simd\n"
@@ -56,6 +61,7 @@ def need_carry(need: Need, dtype: DType, lanes: int) -> str:
     t, name = C_TYPES[dtype], f"carry_{SUFFIXES[dtype]}x{lanes}"
     need(
         name,
+        f"{_ABOUT_CARRY}\n"
         f"static void {name}({t} (*tree)[{lanes}], int64_t blocks, {t} *restrict acc, _Bool last) {{\n"
         "    int level = 0;\n"
         "    for (; blocks && (last || blocks & 1); blocks >>= 1, level++)\n"
@@ -83,6 +89,7 @@ def need_fold(need: Need, acc: Acc, lanes: int) -> str:
     ]
     need(
         name,
+        "/* the accumulators, combined in pairs */\n"
         f"static inline {t} {name}({t} *restrict acc) {{\n{''.join(halvings)}"
         f"    const {t} a = {pair('acc[0]', 'acc[4]')}, b = {pair('acc[1]', 'acc[5]')};\n"
         f"    const {t} c = {pair('acc[2]', 'acc[6]')}, d = {pair('acc[3]', 'acc[7]')};\n"

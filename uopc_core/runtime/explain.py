@@ -11,7 +11,7 @@ from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.rendered import render_plan
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.plan import HostCall, make_plan
+from uopc_core.schedule.plan import HostCall, Plan, make_plan
 
 __all__ = ["explain", "explain_nodes"]
 
@@ -44,10 +44,25 @@ def explain_nodes(nodes: Sequence[UOp]) -> str:
             )
         else:
             parts.append(f"# step {i}: " + _host_line(step))
+    begin = 0
     for step in render_plan(plan):
+        end = _end_of(plan, step, begin)
         if isinstance(step, Source):
-            parts.append(f"# C of the kernel that writes slots {list(step.outputs)}\n" + step.text)
+            fused = f" (steps {begin} to {end - 1} in one)" if end - begin > 1 else ""
+            parts.append(f"# C of the kernel that writes slots {list(step.outputs)}{fused}\n" + step.text)
+        begin = end
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _end_of(plan: Plan, step: Source | HostCall, begin: int) -> int:
+    """Behind the last of the plan's steps that `step`, which carries out those from `begin` on, stands for."""
+    if isinstance(step, HostCall):
+        return begin + 1
+    return 1 + max(
+        i
+        for i, call in enumerate(plan.steps)
+        if isinstance(call, KernelCall) and not set(call.outputs).isdisjoint(step.outputs)
+    )
 
 
 def _host_line(call: HostCall) -> str:

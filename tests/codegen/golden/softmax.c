@@ -18,13 +18,15 @@ parallel for i0 in 0..4096:
 */
 typedef __INT64_TYPE__ int64_t;
 typedef __UINT64_TYPE__ uint64_t;
-#define SCALAR __asm__ volatile("")
+#define SCALAR __asm__ volatile("") /* keeps the few iterations of a rest from being vectorised */
+/* 32 accumulators take the maximum of m elements in turn */
 static inline void max_f32x32(float *restrict acc, const float *restrict x, int64_t m) {
     for (; m >= 32; m -= 32, x += 32)
 #pragma omp simd
         for (int k = 0; k < 32; k++) acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]);
     for (int64_t k = 0; k < m; k++) { acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]); SCALAR; }
 }
+/* the accumulators, combined in pairs */
 static inline float fold_max_f32x32(float *restrict acc) {
 #pragma omp simd
     for (int k = 0; k < 16; k++) acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > acc[k + 16] ? acc[k] : acc[k + 16]);
@@ -49,12 +51,14 @@ static __attribute__((noinline)) void expf_v(float *y, const float *x, int64_t n
     expf_16(y16, x16);
     __builtin_memcpy(y + i, y16, (n - i) * sizeof(float));
 }
+/* 32 accumulators take the sum of m elements in turn */
 static inline void add_f32x32(float *restrict acc, const float *restrict x, int64_t m) {
     for (; m >= 32; m -= 32, x += 32)
 #pragma omp simd
         for (int k = 0; k < 32; k++) acc[k] = x[k] + acc[k];
     for (int64_t k = 0; k < m; k++) { acc[k] = x[k] + acc[k]; SCALAR; }
 }
+/* blocks are added as a binary counter carries: tree[k] is the sum of 2^k of them, last adds up what there is */
 static void carry_f32x32(float (*tree)[32], int64_t blocks, float *restrict acc, _Bool last) {
     int level = 0;
     for (; blocks && (last || blocks & 1); blocks >>= 1, level++)
@@ -65,6 +69,7 @@ static void carry_f32x32(float (*tree)[32], int64_t blocks, float *restrict acc,
 #pragma omp simd
     for (int k = 0; k < 32; k++) tree[level][k] = acc[k], acc[k] = 0;
 }
+/* the accumulators, combined in pairs */
 static inline float fold_add_f32x32(float *restrict acc) {
 #pragma omp simd
     for (int k = 0; k < 16; k++) acc[k] = acc[k] + acc[k + 16];
