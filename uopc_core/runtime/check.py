@@ -136,21 +136,31 @@ def _perturbed(kernel: Kernel, pattern: int) -> Kernel:
         )
         if _is_inexact(node):
             sign = (1, -1)[hash((number * 2654435761 + pattern * 40503) >> 3) & 1] if pattern else 1
-            new = new + _error_of(new, sources) * (sign * 1.0)
+            new = new + _in_parts(_error_of(new, sources) * (sign * 1.0), new, pattern)
         made[node] = new
     return Kernel(tuple([made[out] for out in kernel.outputs]), kernel.n_params)
 
 
 def _error_of(node: UOp, sources: tuple[UOp, ...]) -> UOp:
+    """The error that `node` may have, or each part of it: that of the whole, since the terms of a part may cancel."""
     eps = float(np.finfo(real_dtype(node.dtype)).eps)
     if node.op is Ops.REDUCE and node.arg[0] is Ops.ADD:
-        n = prod(sources[0].shape[len(node.shape) :])
-        return _magnitude(sources[0]).reduce(Ops.ADD, node.arg[1]).cast(node.dtype) * (max(n, 1) * eps)
+        return _magnitude(sources[0]).reduce(Ops.ADD, node.arg[1]) * (_roundings(node, sources) * eps)
     if node.op is Ops.SCAN and node.arg is Ops.ADD:
-        return _magnitude(sources[0]).scan(Ops.ADD).cast(node.dtype) * (node.shape[-1] * eps)
-    n = max(1, prod(sources[0].shape) // max(1, node.size)) if node.op is Ops.REDUCE else MATH_ULPS
-    n = node.shape[-1] if node.op is Ops.SCAN else n
-    return node * (n * eps)
+        return _magnitude(sources[0]).scan(Ops.ADD) * (_roundings(node, sources) * eps)
+    return _magnitude(node) * (_roundings(node, sources) * eps)
+
+
+def _in_parts(error: UOp, node: UOp, pattern: int) -> UOp:
+    """The error as a number of the dtype of `node`; the parts of a complex one go the same way and opposite ones."""
+    return error.binary(Ops.COMPLEX, -error if pattern % 2 else error) if is_complex(node.dtype) else error
+
+
+def _roundings(node: UOp, sources: tuple[UOp, ...]) -> int:
+    """How many roundings, in units of the last place, may stand between `node` and its value."""
+    if node.op is Ops.REDUCE:
+        return max(1, prod(sources[0].shape) // max(1, node.size))
+    return node.shape[-1] if node.op is Ops.SCAN else MATH_ULPS
 
 
 def _magnitude(x: UOp) -> UOp:
