@@ -1,10 +1,10 @@
 """Decompositions and solvers by LAPACK, through NumPy: batched over leading axes, with their derivatives.
 
 Derivatives: Giles (2008), "Collected matrix derivative results for forward and reverse mode algorithmic
-    differentiation"; Golub & Pereyra (1973) for the pseudo-inverse; Roberts & Roberts (2020), "QR and LQ decomposition
-    matrix backpropagation algorithms", for wide matrices; Wan & Zhang (2019) for the complex SVD. Where two
-    eigenvalues or singular values are equal, the basis of their space is arbitrary: the rotation within that space is
-    taken to be zero, so that every derivative stays finite; that of what depends on the values alone is exact.
+differentiation"; Golub & Pereyra (1973) for the pseudo-inverse; Roberts & Roberts (2020), "QR and LQ decomposition
+matrix backpropagation algorithms", for wide matrices; Wan & Zhang (2019) for the complex SVD. Where two eigenvalues or
+singular values are equal, the basis of their space is arbitrary: the rotation within that space is taken to be zero, so
+that every derivative stays finite; that of what depends on the values alone is exact.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Bring a graph to its canonical form: real memory -> numbered PARAMs, changing numbers -> run-time scalars, and a key
 of what is left.
 
-Two graphs with one key are computed by one plan. Invariant: the key says all that planning may depend on, and nothing
-that changes
-from one step of a loop to the next: neither which memory is read nor the value of a constant, unless it is a small one
-that rules look at (0, 1, -2, 0.5, ...). Each use of a changing constant has a slot of its own, so two that happen to
-be equal now and differ later do not change the key.
+Two graphs with one key are computed by one plan.
+Invariant: the key says all that planning may depend on, and nothing that changes from one step of a loop to the next:
+neither which memory is read nor the value of a constant, unless it is a small one that rules look at (0, 1, -2, 0.5,
+...). Each use of a changing constant has a slot of its own, so two that happen to be equal now and differ later do not
+change the key.
 """
 
 from __future__ import annotations

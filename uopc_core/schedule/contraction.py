@@ -4,9 +4,8 @@ operands.
 It does not matter how the product was spelled (matmul, einsum, tensordot, or what differentiation made of them): each
 operand of the MUL is followed through its movement ops to the node it is a view of, which tells the axes it varies
 along. Axes of both operands that are kept are batch, those of one operand M or N, those of both that are reduced K.
-The M x N x K array is never built.
-A STRONG_MUL counts as a MUL here: its zeros are exact in a product of finite operands, and a library product cannot
-    skip the others.
+The M x N x K array is never built. A STRONG_MUL counts as a MUL here: its zeros are exact in a product of finite
+operands, and a library product cannot skip the others.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 execution order.
 
 Invariant: a node that stands for memory is computed by exactly one group; everything else is computed where it is
-    used. A node is materialised when it must be (outputs, reductions, host calls), when it is read at several places
-    or by several kernels and costs more to redo than to store, or when a kernel would grow past a bound. Then groups
-    over one iteration space are joined: a producer whose consumer reads it at the very element that is being computed,
-        an elementwise epilogue to its reduction, siblings that share an input.
+used. A node is materialised when it must be (outputs, reductions, host calls), when it is read at several places or by
+several kernels and costs more to redo than to store, or when a kernel would grow past a bound. Then groups over one
+iteration space are joined: a producer whose consumer reads it at the very element that is being computed, an
+elementwise epilogue to its reduction, siblings that share an input.
 Method: greedy fusion in post-order; legality as in Kennedy & McKinley (1993), "Maximizing loop parallelism and
-    improving data locality via loop fusion and distribution".
+improving data locality via loop fusion and distribution".
 """
 
 from __future__ import annotations

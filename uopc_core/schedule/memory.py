@@ -1,8 +1,7 @@
 """Place temporaries in one arena so that those which are never alive together share bytes.
 
 Method: best fit over a free list in the order of the steps, neighbours merged as they are freed (Wilson et al. 1995,
-    "Dynamic storage
-allocation: a survey and critical review").
+"Dynamic storage allocation: a survey and critical review").
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Graph to graph: reverse mode and forward mode differentiation."""
+"""Graph to graph: differentiation in reverse and forward mode, and batching."""
