@@ -120,6 +120,15 @@ def test_where_picks_by_condition(dtype):
     check([param(0, cond).where(param(1, a), param(2, b))], [cond, a, b])
 
 
+@pytest.mark.parametrize("dtype", [dtypes.complex64, dtypes.complex128], ids=str)
+def test_small_powers_of_complex_numbers_have_numpys_bits(dtype):
+    parts = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan]
+    bases = np.array([complex(a, b) for a in parts for b in parts if (a, b) != (0, 0)], dtype)
+    for power in range(-5, 8):
+        exponents = np.full_like(bases, power)
+        check([UOp.new(Ops.POW, (param(0, bases), param(1, exponents)))], [bases, exponents])
+
+
 def test_complex_power_of_zero():
     zero, exponents = np.zeros(5, complex), np.array([1.5 + 0.5j, -1.5 + 0.5j, 1.5, -1, 0])
     check([UOp.new(Ops.POW, (param(0, zero), param(1, exponents)))], [zero, exponents])
