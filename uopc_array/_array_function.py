@@ -47,7 +47,7 @@ def _path(function: Callable[..., Any]) -> str:
 
 def _compute(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     adapter = _ADAPTERS.get(path)
-    if adapter is not None:
+    if adapter is not None and (not kwargs or _takes(adapter, args, kwargs)):
         return adapter(*args, **kwargs)
     ours = find_function(namespace_name(path))
     if ours is not None and _takes(ours, args, kwargs):
@@ -93,11 +93,13 @@ def _array(x: Any) -> Array:
 
 
 def _method(name: str) -> Callable[..., Any]:
-    """The method of the array of this name, which has NumPy's signature."""
+    """The method of the array of this name, which has NumPy's signature but for what it does not know."""
 
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(_array(a), name)(*args, **kwargs)
 
+    a, *others = inspect.signature(getattr(Array, name)).parameters.values()
+    function.__signature__ = inspect.Signature([a.replace(name="a"), *others])  # pyright: ignore[reportFunctionMemberAccess]
     return function
 
 

@@ -129,14 +129,30 @@ class Methods(Handle):
         return call("mean", self._in(dtype), axis=axis, keepdims=keepdims)
 
     def var(
-        self, axis: Axis = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: bool = False
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        correction: float | None = None,
     ) -> Self:
-        return call("var", self._in(dtype), axis=axis, correction=ddof, keepdims=keepdims)
+        by = ddof if correction is None else correction
+        return call("var", self._in(dtype), axis=axis, correction=by, keepdims=keepdims)
 
     def std(
-        self, axis: Axis = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: bool = False
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        correction: float | None = None,
     ) -> Self:
-        return call("std", self._in(dtype), axis=axis, correction=ddof, keepdims=keepdims)
+        by = ddof if correction is None else correction
+        return call("std", self._in(dtype), axis=axis, correction=by, keepdims=keepdims)
 
     def any(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
         return call("any", self, axis=axis, keepdims=keepdims)
