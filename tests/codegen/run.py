@@ -1,6 +1,10 @@
-"""Run a graph as one compiled kernel, and compare it with the interpreter."""
+"""Run a graph as one compiled kernel, and compare it with the interpreter.
+
+All memory that a kernel sees lies between pages that nobody may touch: one element too far kills the process.
+"""
 
 import ctypes
+import mmap
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +18,11 @@ from uopc_core.runtime.cache import compile_many
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import Kernel, KernelCall
 
-__all__ = ["bits", "call_of", "check", "execute", "param", "render_one", "run", "ulps"]
+__all__ = ["bits", "call_of", "check", "execute", "guarded", "param", "render_one", "run", "ulps"]
+
+_PROT_NONE = 0
+_mprotect = ctypes.CDLL(None).mprotect
+_mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
 
 class _Scalar(ctypes.Union):
@@ -73,9 +81,39 @@ def _scalars(source, values):
     return array
 
 
+def guarded(array, at_end):
+    """A copy of `array` that ends, or else begins, where a page without access does."""
+    page, body = mmap.PAGESIZE, -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    pages = mmap.mmap(-1, body + 2 * page)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    for guard in (address, address + page + body):
+        assert _mprotect(guard, page, _PROT_NONE) == 0
+    copy = np.ndarray(array.shape, array.dtype, pages, page + (body - array.nbytes if at_end else 0))
+    copy[...] = array
+    return copy
+
+
 def execute(source, memory, values=(), pieces=1):
-    """Call compiled `source` on `memory` (slot -> array), its loop cut into `pieces`; the status words, or None."""
+    """Call compiled `source` on `memory` (slot -> array), its loop cut into `pieces`; the status words, or None.
+
+    It runs twice, with pages without access after its memory and before it, and gives the same both times.
+    """
     (function,) = compile_many([(source.text, source.entry)])
+    results = []
+    for at_end in (True, False):
+        copies = {id(array): guarded(array, at_end) for array in memory.values()}
+        placed = {slot: copies[id(array)] for slot, array in memory.items()}
+        status = _call(function, source, placed, values, pieces, at_end)
+        if status is not None:
+            return status
+        results.append([placed[slot] for slot in source.outputs])
+    assert list(map(bits, results[0])) == list(map(bits, results[1])), source.text
+    for slot, result in zip(source.outputs, results[0], strict=True):
+        memory[slot][...] = result
+    return None
+
+
+def _call(function, source, memory, values, pieces, at_end):
     run_kernel = _PROTOTYPE(function.address)
     pointers = (ctypes.c_void_p * max(1, len(source.outputs + source.inputs)))(
         *[memory[slot].ctypes.data for slot in source.outputs + source.inputs]
@@ -83,11 +121,10 @@ def execute(source, memory, values=(), pieces=1):
     dims = (ctypes.c_int64 * max(1, len(source.dims)))(*source.dims)
     scalars = _scalars(source, values)
     status = (ctypes.c_int64 * 4)()
-    scratch = np.zeros(source.scratch_bytes + 64, np.uint8)
-    scratch_address = -(-scratch.ctypes.data // 64) * 64
+    scratch = guarded(np.zeros(source.scratch_bytes, np.uint8), at_end)
     bounds = [source.extent * k // pieces for k in range(pieces + 1)]
     for begin, end in pairwise(bounds):
-        if begin < end and run_kernel(pointers, dims, scalars, begin, end, scratch_address, status):
+        if begin < end and run_kernel(pointers, dims, scalars, begin, end, scratch.ctypes.data, status):
             return list(status)
     return None
 
@@ -108,7 +145,7 @@ def bits(array):
     """The bytes of an array, every nan made equal."""
     array = np.array(array, order="C")
     if array.dtype.kind == "c":
-        return bits(array.view(f"f{array.dtype.itemsize // 2}"))
+        return bits(array.reshape(-1).view(f"f{array.dtype.itemsize // 2}"))
     if array.dtype.kind == "f":
         array[np.isnan(array)] = np.nan
     return array.tobytes()

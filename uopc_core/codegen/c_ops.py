@@ -264,7 +264,7 @@ def _complex_pow(need: Need, of: DType) -> str:
     body = (
         f"const {t} br = __real__ b, bi = __imag__ b; {c} r = {one}; if (br == 0 && bi == 0) return r; "
         f"if (a == 0) return br > 0 ? 0 : __builtin_complex({nan}, {nan}); "
-        f"if (bi != 0 || br <= -100 || br >= 100 || br != ({t})(int)br) return cpow{f}(a, b); "
+        f"if (bi != 0 || !(br > -100 && br < 100) || br != ({t})(int)br) return cpow{f}(a, b); "
         f"if (br == 1) return a; if (br == 2) return {square}; if (br == 3) {{ r = {square}; return {mul}; }} "
         "int k = br < 0 ? -(int)br : (int)br; "
         f"for (;;) {{ if (k & 1) r = {mul}; k >>= 1; if (!k) break; a = {square}; }} "
