@@ -135,7 +135,7 @@ def _is_same_view(x: Handle, key: Any, value: Operand) -> bool:
     if not isinstance(value, Handle) or not isinstance(value._alias, View):
         return False
     lens, before = value._alias.chain
-    if not isinstance(lens, ItemLens) or lens.key != key:
+    if not isinstance(lens, ItemLens) or not is_basic(key) or lens.key != key:
         return False
     alias = x._alias
     return before is alias.chain if isinstance(alias, View) else before is None and value._alias.base is x

@@ -192,9 +192,17 @@ class Methods(Handle):
     def clip(self, min: Any = None, max: Any = None, out: None = None) -> Self:
         return call("clip", self, min, max)
 
-    def take(self, indices: Any, axis: int | None = None) -> Self:
-        source = self if axis is not None else self.reshape(-1)
-        return call("take", source, call("asarray", indices), axis=0 if axis is None else axis)
+    def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Self:
+        """Elements by index along an axis; one out of bounds raises, or with a mode is wrapped or clipped into them."""
+        source, along = (self.reshape(-1), 0) if axis is None else (self, axis)
+        places, n = call("asarray", indices), source._uop.shape[along]
+        if mode == "wrap":
+            places = call("remainder", places, n)
+        elif mode == "clip":
+            places = call("clip", places, 0, n - 1)
+        elif mode != "raise":
+            raise ValueError(f'take: expected a mode of "raise", "wrap" or "clip", got {mode!r}')
+        return call("take", source, places, axis=along)
 
     def dot(self, other: Any) -> Self:
         """NumPy's dot: the last axis with the last but one (or the only one) of `other`; a product where one is 0-d."""

@@ -175,6 +175,7 @@ METHODS = [
         ("ravel", (), {"order": "F"}),
     ],
     *[("transpose", (1, 0), {}), ("swapaxes", (0, 1), {}), ("round", (1,), {}), ("clip", (1.0, 3.0), {})],
+    *[("take", ([0, 9, -9],), {"mode": "clip"}), ("take", ([[1, 4], [-7, 0]],), {"axis": 1, "mode": "wrap"})],
     *[("take", ([0, 2],), {}), ("take", ([1],), {"axis": 1}), ("repeat", (2,), {}), ("astype", (np.float32,), {})],
     *[("dot", (np.ones(3),), {}), ("searchsorted", (2.0,), {})],
 ]

@@ -197,3 +197,13 @@ def test_an_argument_that_jit_assigns_to_changes_for_the_caller():
     assert x.tolist() == [11.0, 3.0]
     step(values)
     assert values.tolist() == [11.0, 2.0]
+
+
+@pytest.mark.parametrize("places", [np.asarray([2, 0, 1]), [2, 0, 1], np.asarray([True, True, True])], ids=str)
+def test_a_view_is_assigned_to_places_that_an_array_names(places):
+    wanted = np.arange(9.0).reshape(3, 3)
+    ours = xp.asarray(wanted)
+    for key in (places, (0, places), (places, slice(None))):
+        wanted[key] = wanted[1].copy()
+        ours[key] = ours[1, :]
+    assert ours.tolist() == wanted.tolist()
