@@ -39,6 +39,7 @@ __all__ = [
     "not_equal",
     "positive",
     "power",
+    "power_half",
     "real",
     "reciprocal",
     "remainder",
@@ -49,6 +50,7 @@ __all__ = [
     "square",
     "subtract",
     "sum_of_products",
+    "tan",
     "tanh",
     "trunc",
 ]
@@ -100,6 +102,13 @@ def power(x: UOp, y: UOp) -> UOp:
     return _small_integer(x) ** _small_integer(y)
 
 
+def power_half(x: UOp) -> UOp:
+    """``x ** 0.5`` by a square root, which differs from a power at -0.0 and at -inf."""
+    if is_complex(x.dtype):
+        return x.unary(Ops.SQRT)
+    return x.eq(-_INFINITY).where(_INFINITY, (x + 0.0).unary(Ops.SQRT))
+
+
 def negative(x: UOp) -> UOp:
     if is_bool(x.dtype):
         raise DTypeError("negative: expected numbers, got bool; use logical_not for bool")
@@ -132,18 +141,30 @@ def expm1(x: UOp) -> UOp:
     grows, zero = a.eq(_INFINITY), composite.zeros_like(b)
     re = grows.where((isfinite(b) & b.ne(0)).where(a * b.unary(Ops.COS), a), a)
     re = a.eq(-_INFINITY).where(-1, re)
-    im = a.eq(-_INFINITY).where(isfinite(b).where(sine * zero, zero), b.eq(0).where(b, a * sine))
+    im = a.eq(-_INFINITY).where(copysign(zero, isfinite(b).where(sine, b)), b.eq(0).where(b, a * sine))
     at_infinity = re.binary(Ops.COMPLEX, im).stage("detach")
     return isfinite(a).where(x.unary(Ops.EXPM1) + complex(0.0, -0.0), at_infinity)
+
+
+def _tanh_at_infinity(a: UOp, b: UOp) -> tuple[UOp, UOp]:
+    """Real and imaginary part of ``tanh(a + bj)`` where `a` is infinite: +-1, and a zero with the sign of `b`."""
+    return copysign(composite.ones_like(a), a), copysign(composite.zeros_like(b), b)
 
 
 def tanh(x: UOp) -> UOp:
     """Hyperbolic tangent; complex: +-1 where the real part is infinite, with a zero of the sign of the imaginary."""
     if not is_complex(x.dtype):
         return x.unary(Ops.TANH)
-    a, b = real(x), imag(x)
-    limit = copysign(composite.ones_like(a), a).binary(Ops.COMPLEX, copysign(composite.zeros_like(b), b))
-    return isinf(a).where(limit.stage("detach"), x.unary(Ops.TANH))
+    one, zero = _tanh_at_infinity(real(x), imag(x))
+    return isinf(real(x)).where(one.binary(Ops.COMPLEX, zero).stage("detach"), x.unary(Ops.TANH))
+
+
+def tan(x: UOp) -> UOp:
+    """Tangent; complex: ``-1j * tanh(1j * x)`` where the imaginary part is infinite."""
+    if not is_complex(x.dtype):
+        return x.unary(Ops.TAN)
+    one, zero = _tanh_at_infinity(imag(x), real(x))
+    return isinf(imag(x)).where(zero.binary(Ops.COMPLEX, one).stage("detach"), x.unary(Ops.TAN))
 
 
 def maximum(x: UOp, y: UOp) -> UOp:
@@ -197,10 +218,12 @@ def sign(x: UOp) -> UOp:
         return x
     if not is_complex(x.dtype):
         return x.unary(Ops.SIGN)
-    zero, size = x.eq(0), x.unary(Ops.ABS)
-    size = zero.where(1, size)
-    unit = (x.unary(Ops.REAL) / size).binary(Ops.COMPLEX, x.unary(Ops.IMAG) / size)
-    return zero.where(composite.zeros_like(x), unit)
+    zero, a, b = x.eq(0), x.unary(Ops.REAL), x.unary(Ops.IMAG)
+    # an exact factor, with which the modulus neither overflows nor is subnormal
+    scale = (maximum(absolute(a), absolute(b)) > 1).where(composite.full(a.shape, 0.5, a.dtype), 2.0**54)
+    a, b = a * scale, b * scale
+    size = zero.where(1, a.binary(Ops.COMPLEX, b).unary(Ops.ABS))
+    return zero.where(composite.zeros_like(x), (a / size).binary(Ops.COMPLEX, b / size))
 
 
 def signbit(x: UOp) -> UOp:

@@ -70,7 +70,7 @@ def divide_nodes(x: Any, y: Any) -> UOp:
 
 
 def power_nodes(x: Any, y: Any) -> UOp:
-    """``x ** y``; small constant exponents become products, roots and reciprocals, as in NumPy.
+    """``x ** y``; small constant exponents become products, roots and reciprocals.
 
     Raises:
         ValueError: an integer to a negative integer power.
@@ -87,7 +87,7 @@ def power_nodes(x: Any, y: Any) -> UOp:
     if y == 1 and base.dtype.kind != "b":
         return base
     if base.dtype.kind in "fc" and y in (0.5, -1):
-        return base.unary(Ops.SQRT) if y == 0.5 else _bodies.reciprocal(base)
+        return _bodies.power_half(base) if y == 0.5 else _bodies.reciprocal(base)
     return _bodies.power(base, exponent)
 
 

@@ -66,7 +66,9 @@ class Protocols(Handle):
         return float(_one_element(self, "float"))
 
     def __complex__(self) -> complex:
-        return complex(_one_element(self, "complex"))
+        value = complex(_one_element(self, "complex"))
+        # a real nan has nan for its imaginary part, so the standard has it
+        return value if self._uop.dtype.kind == "c" or value == value else complex(value.real, value.real)
 
     def __index__(self) -> int:
         if self._uop.dtype.kind not in "iu" or self._uop.shape:

@@ -163,7 +163,7 @@ reciprocal = _unary("reciprocal", _FLOATING, _bodies.reciprocal, "``1 / x``.")
 sin = _unary("sin", _FLOATING, Ops.SIN, "Sine of an angle in radians.")
 sinh = _unary("sinh", _FLOATING, Ops.SINH, "Hyperbolic sine.")
 sqrt = _unary("sqrt", _FLOATING, Ops.SQRT, "Square root, correctly rounded for real numbers.")
-tan = _unary("tan", _FLOATING, Ops.TAN, "Tangent of an angle in radians.")
+tan = _unary("tan", _FLOATING, _bodies.tan, "Tangent of an angle in radians.")
 tanh = _unary("tanh", _FLOATING, _bodies.tanh, "Hyperbolic tangent.")
 
 ceil = _unary("ceil", _REAL, _bodies.ceil, "Least integer that is not less; integers as they are.")

@@ -138,7 +138,11 @@ def min(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
 
 
 def _mean(node: UOp, axes: tuple[int, ...], keepdims: bool) -> UOp:
-    return composite.reduce_axes(node, Ops.ADD, axes, keepdims) / product(node.shape[a] for a in axes)
+    """Complex part by part: a nan or inf in one leaves the other alone."""
+    total, n = composite.reduce_axes(node, Ops.ADD, axes, keepdims), product(node.shape[a] for a in axes)
+    if not is_complex(node.dtype):
+        return total / n
+    return (_bodies.real(total) / n).binary(Ops.COMPLEX, _bodies.imag(total) / n)
 
 
 def mean(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array:

@@ -127,7 +127,7 @@ def need_scalar_function(need: Need, op: Ops, dtype: DType, vector: bool) -> str
 
 # -------------------------------------------------------------------------------------------------------------- complex
 
-# what libm has no function for, as NumPy computes it
+# what libm has no function for, as the interpreter computes it
 _COMPOSED: dict[Ops, str] = {
     Ops.EXP2: "const {t} k = ({t})0x1.62e42fefa39efp-1; "
     "return cexp{f}(__builtin_complex(__real__ x * k, __imag__ x * k));",
@@ -135,15 +135,22 @@ _COMPOSED: dict[Ops, str] = {
     "return __builtin_complex(__real__ l * k, __imag__ l * k);",
     Ops.LOG10: "const {c} l = clog{f}(x); const {t} k = ({t})0x1.bcb7b1526e50ep-2; "
     "return __builtin_complex(__real__ l * k, __imag__ l * k);",
-    Ops.EXPM1: "const {t} s = sin{f}(__imag__ x / 2); "
-    "return __builtin_complex(expm1{f}(__real__ x) * cos{f}(__imag__ x) - 2 * s * s, "
-    "exp{f}(__real__ x) * sin{f}(__imag__ x));",
-    Ops.LOG1P: "const {t} r = __real__ x + 1; "
-    "return __builtin_complex(log{f}(hypot{f}(r, __imag__ x)), atan2{f}(__imag__ x, r));",
+    Ops.EXPM1: "const {t} a = __real__ x, b = __imag__ x, s = sin{f}(b / 2); if (a > 40) return cexp{f}(x); "
+    "return __builtin_complex(expm1{f}(a) * cos{f}(b) - 2 * s * s, exp{f}(a) * sin{f}(b));",
+    Ops.LOG1P: "const {t} a = __real__ x, b = __imag__ x, r = 1 + a, half = 0.5; "
+    "if (!(__builtin_fabs{f}(a) < half && __builtin_fabs{f}(b) < half)) return clog{f}(__builtin_complex(r, b)); "
+    "return __builtin_complex(log1p{f}(a * (2 + a) + b * b) / 2, atan2{f}(b, r));",
 }
 _USED_BY_COMPOSED: dict[Ops, tuple[Ops, ...]] = {
     Ops.EXPM1: (Ops.SIN, Ops.COS, Ops.EXP, Ops.EXPM1),
-    Ops.LOG1P: (Ops.LOG, Ops.HYPOT, Ops.ATAN2),
+    Ops.LOG1P: (Ops.LOG1P, Ops.ATAN2),
+}
+_COMPLEX_USED_BY_COMPOSED: dict[Ops, str] = {
+    Ops.EXP2: "cexp",
+    Ops.EXPM1: "cexp",
+    Ops.LOG2: "clog",
+    Ops.LOG10: "clog",
+    Ops.LOG1P: "clog",
 }
 COMPLEX_MATH: dict[Ops, str] = {
     Ops.SQRT: "csqrt",
@@ -176,10 +183,8 @@ def render_complex_math(need: Need, op: Ops, dtype: DType, x: str) -> str:
     for part in _USED_BY_COMPOSED.get(op, ()):
         # under names that never vectorise: elements of complex arrays are computed one by one
         _declare(need, REAL_MATH[part], t, f, False)
-    if op is Ops.EXP2:
-        need(f"cexp{f}", f"{c} cexp{f}({c});")
-    if op in (Ops.LOG2, Ops.LOG10):
-        need(f"clog{f}", f"{c} clog{f}({c});")
+    used = _COMPLEX_USED_BY_COMPOSED[op] + f
+    need(used, f"{c} {used}({c});")
     body = _COMPOSED[op].format(c=c, t=t, f=f)
     need(f"np_{name}", f"static inline {c} np_{name}({c} x) {{ {body} }}")
     return f"np_{name}({x})"

@@ -49,11 +49,9 @@ UFUNCS: dict[Ops, np.ufunc] = {
     Ops.SQRT: np.sqrt,
     Ops.EXP: np.exp,
     Ops.EXP2: np.exp2,
-    Ops.EXPM1: np.expm1,
     Ops.LOG: np.log,
     Ops.LOG2: np.log2,
     Ops.LOG10: np.log10,
-    Ops.LOG1P: np.log1p,
     Ops.SIN: np.sin,
     Ops.COS: np.cos,
     Ops.TAN: np.tan,
@@ -154,6 +152,32 @@ def _recip(node: UOp) -> _Function:
     return partial(np.divide, node.dtype.type(1)) if is_complex(node.dtype) else np.reciprocal
 
 
+def _expm1(node: UOp) -> _Function:
+    return _expm1_complex if is_complex(node.dtype) else np.expm1
+
+
+def _expm1_complex(x: Any) -> Any:
+    """NumPy's product ``expm1(a) * cos(b)`` overflows before ``exp(x)``, which is the same where 1 is nothing to it."""
+    large: Any = x.real > 40
+    out: Array = np.expm1(x)
+    return np.where(large, np.exp(x), out) if large.any() else out
+
+
+def _log1p(node: UOp) -> _Function:
+    return _log1p_complex if is_complex(node.dtype) else np.log1p
+
+
+def _log1p_complex(x: Any) -> Any:
+    """``log(1 + x)``, the real part near 0 by ``|1 + x|**2 - 1``: NumPy's logarithm near 1 has lost the digits."""
+    a, b = x.real, x.imag
+    out: Any = x.copy()
+    out.real += 1  # the sign of an imaginary zero stays
+    np.log(out, out)
+    near = (np.absolute(a) < 0.5) & (np.absolute(b) < 0.5)
+    out.real = np.where(near, np.log1p(a * (2 + a) + b * b) / 2, out.real)
+    return out
+
+
 def _map_scalars(function: Callable[[float], float], node: UOp) -> _Function:
     shape, size, dtype = node.shape, node.size, node.dtype
 
@@ -183,7 +207,17 @@ def _strong_mul(node: UOp) -> _Function:
 
 
 def _pow(node: UOp) -> _Function:
-    return _pow_signed if node.dtype.kind == "i" else np.power
+    return {"i": _pow_signed, "f": _pow_float}.get(node.dtype.kind, np.power)
+
+
+def _pow_float(x: Any, y: Any) -> Any:
+    """Real power. Where one exponent serves many numbers, NumPy has a root for 0.5: nan of -inf, and -0.0 of -0.0."""
+    out: Array = np.power(x, y)
+    half: Array = np.equal(y, 0.5)
+    if not half.any():
+        return out
+    power: Array = np.where(np.equal(x, -np.inf), out.dtype.type(np.inf), out + 0)
+    return np.where(half, power, out)
 
 
 def _pow_signed(x: Array, y: Array) -> Any:
@@ -339,6 +373,8 @@ NUMPY_OPS: dict[Ops, Callable[[UOp], NumpyFunction]] = {
     Ops.RANDOM: _random,
     **{op: _same(ufunc) for op, ufunc in UFUNCS.items()},
     Ops.RECIP: _recip,
+    Ops.EXPM1: _expm1,
+    Ops.LOG1P: _log1p,
     Ops.ERF: partial(_map_scalars, math.erf),
     Ops.ERFC: partial(_map_scalars, math.erfc),
     Ops.CAST: _cast,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from uopc_core.dtype import DType, dtypes, is_integer
+from uopc_core.dtype import DType, dtypes, is_complex, is_inexact, is_integer
 from uopc_core.ir.op import COMPARISONS, ELEMENTWISE, Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.loop.index import ZERO, Cond, Index, Value, flatten, unflatten
@@ -349,7 +349,9 @@ def _lower_small_reduce(low: Lowering, node: UOp, at: Coords, guard: Guard) -> S
     source = node.src[0]
     extents = source.shape[len(source.shape) - n :]
     assert 0 < prod(extents) <= 64, f"a reduction of {extents} inside of a kernel: {node}"
-    out: Operand | None = None
+    # a sum starts from 0, and 0.0 + -0.0 is 0.0; a complex product starts from 1, which times inf is not inf
+    starts = (how is Ops.ADD and is_inexact(node.dtype)) or (how is Ops.MUL and is_complex(node.dtype))
+    out: Operand | None = Const(node.dtype.type(how is Ops.MUL).item(), node.dtype) if starts else None
     for inner in product(*[range(extent) for extent in extents]):
         x = yield source, (*at, *[Index((), i) for i in inner]), guard
         out = x if out is None else low.compute(how, node, (out, x), node.dtype)
