@@ -16,12 +16,12 @@ from typing import Any, cast
 
 import numpy as np
 
+import uopc_core
 from uopc_array._nodes import as_node, cast_node, is_scalar
 from uopc_array._tracing import fresh_number, substitute
 from uopc_array._trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
 from uopc_array.array import Array
-from uopc_core import TRACED, TRACKED, UOp, composite, gradient, is_complex, is_float, is_inexact, pull_back
-from uopc_core import jvp as jvp_nodes
+from uopc_core import TRACED, TRACKED, UOp, composite, is_complex, is_float, is_inexact
 from uopc_core.errors import GradientError, ShapeError
 
 __all__ = ["grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
@@ -140,8 +140,19 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool 
 
 
 def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Function:
-    """The function that returns the gradient of `f`; with `has_aux` the pair ``(gradient, aux)``. See `value_and_grad`.
+    """The function that returns the gradient of `f`; with `has_aux` the pair ``(gradient, aux)``.
 
+    Arguments, the structure of the gradient and errors are those of `value_and_grad`.
+
+    Args:
+        f: returns one real floating number, shape ().
+        argnums: the argument or arguments to differentiate by.
+        has_aux: `f` returns a pair of the number and anything else.
+    Returns:
+        A function of the arguments of `f`; the gradient has the structure, shapes and dtypes of the argument.
+    Raises:
+        GradientError: (a TypeError, when called) an argument that is not floating, or a value that is not one real
+            number.
     Example:
         >>> grad(lambda x: x * x)(3.0)
         Array(6., dtype=float64)
@@ -165,7 +176,7 @@ def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool
         out = f(*variables.args, **kwargs)
         value, aux = _split_aux(name, out) if has_aux else (out, None)
         root = _scalar_output(name, value)
-        gradients = gradient(root, variables.nodes) if is_float(root.dtype) else _zeros(variables.nodes)
+        gradients = uopc_core.gradient(root, variables.nodes) if is_float(root.dtype) else _zeros(variables.nodes)
         aux_leaves, aux_tree = flatten(aux)
         traced = [leaf._uop for leaf in aux_leaves if isinstance(leaf, Array)]
         closed = [Array._from_uop(node) for node in variables.close([root, *gradients, *traced])]
@@ -201,7 +212,12 @@ def _make_mates(handles: Sequence[Array]) -> None:
 
 
 def stop_gradient(x: Any) -> Any:
-    """`x`, a tree of arrays, as constants: nothing is differentiated through them."""
+    """`x`, a tree of arrays, as constants: nothing is differentiated through them.
+
+    Example:
+        >>> grad(lambda x: x * stop_gradient(x))(3.0)
+        Array(3., dtype=float64)
+    """
 
     def detach(leaf: Any) -> Any:
         return Array._from_uop(leaf._uop.stage("detach")) if isinstance(leaf, Array) else leaf
@@ -252,6 +268,9 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         primals: where to differentiate.
     Returns:
         ``f(*primals)``, and a function from a cotangent of its structure to a tuple of cotangents, one a primal.
+    Raises:
+        GradientError: a primal that is not floating, or a cotangent of another structure.
+        ShapeError: a cotangent of another shape.
     Example:
         >>> value, pull = vjp(lambda x: x * x, 3.0)
         >>> pull(1.0)
@@ -262,7 +281,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         seeds = _like("vjp", cotangent, outputs.treedef, outputs.nodes)
-        nodes = variables.close(pull_back(outputs.nodes, seeds, variables.nodes))
+        nodes = variables.close(uopc_core.pull_back(outputs.nodes, seeds, variables.nodes))
         return tuple(variables.unflatten([Array._from_uop(node) for node in nodes]))
 
     return outputs.wrap(variables.close(outputs.nodes)), pull
@@ -274,6 +293,11 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     Args:
         primals: the arguments of `f`, floating arrays or trees of them.
         tangents: the direction, of the same structure and shapes.
+    Returns:
+        ``f(*primals)`` and the derivative along `tangents`, of one structure.
+    Raises:
+        GradientError: a primal that is not floating, or tangents of another structure.
+        ShapeError: a tangent of another shape.
     Example:
         >>> jvp(lambda x: x * x, (3.0,), (1.0,))
         (Array(9., dtype=float64), Array(6., dtype=float64))
@@ -282,7 +306,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     treedef = flatten(tuple(primals))[1]
     directions = _like("jvp", tuple(tangents), treedef, variables.nodes)
     outputs = _outputs(f(*variables.args))
-    pushed = jvp_nodes(outputs.nodes, variables.nodes, directions)
+    pushed = uopc_core.jvp(outputs.nodes, variables.nodes, directions)
     closed = variables.close([*outputs.nodes, *pushed])
     n = len(outputs.nodes)
     return outputs.wrap(closed[:n]), outputs.wrap(closed[n:])

@@ -17,12 +17,13 @@ from typing import Any, cast, overload
 
 import numpy as np
 
+import uopc_core
 from uopc_array._nodes import as_node, cast_node, default_dtype
 from uopc_array._realize import buffer_of_node
 from uopc_array._tracing import fresh_number, substitute
 from uopc_array._trees import TreeDef, flatten, unflatten
 from uopc_array.array import Array
-from uopc_core import TRACED, TRACKED, Executable, Ops, UOp, toposort
+from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
 from uopc_core.errors import TraceError
 
 __all__ = ["JittedFunction", "jit"]
@@ -66,7 +67,7 @@ class _Trace:
     single: Array | None = None
     computed: list[int] = field(default_factory=list[int])
     passed: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    executable: Executable | None = None
+    executable: uopc_core.Executable | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -242,7 +243,7 @@ def _run(trace: _Trace, inputs: Sequence[Any]) -> Any:
     return _results(trace, nodes, inputs)
 
 
-def _prepare(trace: _Trace) -> Executable:
+def _prepare(trace: _Trace) -> uopc_core.Executable:
     """The plan of what depends on the inputs, made once; the other outputs are computed for good."""
     with trace.lock:
         if trace.executable is None:
@@ -252,7 +253,7 @@ def _prepare(trace: _Trace) -> Executable:
             for i, node in enumerate(trace.outputs):
                 if not node.flags & TRACED:
                     trace.outputs[i] = UOp.buffer(buffer_of_node(node))
-            trace.executable = Executable(renamed)
+            trace.executable = uopc_core.Executable(renamed)
         return trace.executable
 
 
@@ -316,6 +317,8 @@ def jit(
         f: takes and returns arrays, numbers, and nested containers of them.
         static_argnums: arguments by position whose values are fixed in a trace, such as an axis or a number of steps.
         static_argnames: the same by name.
+    Returns:
+        a function of the same arguments and results; without `f`, the decorator that makes it.
     Raises:
         TraceError: (a TypeError, when called) `f` asks for a value, as in ``if x > 0`` or ``float(x)``; the message
             names the line.
