@@ -160,7 +160,14 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
 
 
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Inverse of `fft` along an axis; arguments as there, with "backward" scaling by 1/n and "forward" by 1."""
+    """Inverse of `fft` along an axis; arguments as there, with "backward" scaling by 1/n and "forward" by 1.
+
+    Raises:
+        AxisError, ValueError: as `fft`.
+    Example:
+        >>> xp.fft.ifft(xp.asarray([4.0, 0.0, 0.0, 0.0]))
+        Array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
+    """
     return wrap(_one("ifft", "ifft", _complex_node(x), n, axis, norm))
 
 
@@ -191,7 +198,15 @@ def fftn(
 def ifftn(
     x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
 ) -> Array:
-    """Inverse of `fftn`; arguments as there."""
+    """Inverse of `fftn`; arguments as there.
+
+    Raises:
+        AxisError, ValueError: as `fftn`.
+    Example:
+        >>> xp.fft.ifftn(xp.asarray([[4.0, 0.0], [0.0, 0.0]]))
+        Array([[1.+0.j, 1.+0.j],
+               [1.+0.j, 1.+0.j]], dtype=complex128)
+    """
     return wrap(_several("ifftn", "ifft", _complex_node(x), s, axes, norm))
 
 
@@ -272,7 +287,15 @@ def rfftn(
 def irfftn(
     x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
 ) -> Array:
-    """Inverse of `rfftn`; ``s`` gives the lengths of the result."""
+    """Inverse of `rfftn`; ``s`` gives the lengths of the result.
+
+    Raises:
+        AxisError, ValueError: as `rfftn`.
+    Example:
+        >>> xp.fft.irfftn(xp.fft.rfftn(xp.asarray([[1.0, 2.0], [3.0, 4.0]])))
+        Array([[1., 2.],
+               [3., 4.]], dtype=float64)
+    """
     node = _complex_node(x)
     others, axis, n = _split_last("irfftn", _axes_and_lengths("irfftn", node.shape, s, axes))
     for other, length in others:
@@ -301,7 +324,14 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
 
 
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Inverse of `hfft`: the non-negative times of a signal with the real spectrum ``x``."""
+    """Inverse of `hfft`: the non-negative times of a signal with the real spectrum ``x``.
+
+    Raises:
+        AxisError, DTypeError, ValueError: a wrong axis, complex numbers, an unknown ``norm``.
+    Example:
+        >>> xp.fft.ihfft(xp.asarray([4.0, 0.0, 0.0, 0.0]))
+        Array([1.-0.j, 1.-0.j, 1.-0.j], dtype=complex128)
+    """
     _check_norm("ihfft", norm)
     return wrap(_one("ihfft", "rfft", _real_node("ihfft", x), n, axis, _OPPOSITE[norm]).unary(Ops.CONJ))
 
@@ -335,7 +365,14 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = No
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = None) -> Array:
-    """Frequencies of the elements that `rfft` gives, in cycles per unit of ``d``; see `fftfreq`."""
+    """Frequencies of the elements that `rfft` gives, in cycles per unit of ``d``; see `fftfreq`.
+
+    Raises:
+        DTypeError, ValueError: ``dtype`` is not real floating; an unknown device.
+    Example:
+        >>> xp.fft.rfftfreq(5, d=0.1)
+        Array([0., 2., 4.], dtype=float64)
+    """
     check_device("rfftfreq", device)
     return _known(np.fft.rfftfreq(n, d), _frequency_dtype("rfftfreq", dtype))
 
@@ -366,7 +403,14 @@ def fftshift(x: Array, /, *, axes: AxisLike = None) -> Array:
 
 
 def ifftshift(x: Array, /, *, axes: AxisLike = None) -> Array:
-    """Inverse of `fftshift`, from which it differs for odd lengths."""
+    """Inverse of `fftshift`, from which it differs for odd lengths.
+
+    Raises:
+        AxisError: an axis is out of range or given twice.
+    Example:
+        >>> xp.fft.ifftshift(xp.asarray([-2, -1, 0, 1, 2]))
+        Array([ 0,  1,  2, -2, -1], dtype=int64)
+    """
     node = node_of(x)
     for axis in normalize_axes("ifftshift", axes, node.ndim):
         node = _rolled(node, axis, node.shape[axis] - node.shape[axis] // 2)

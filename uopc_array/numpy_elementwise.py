@@ -194,6 +194,8 @@ def deg2rad(x: Array, /) -> Array:
         x: real floating; integers and bool are converted to float64; any shape.
     Returns:
         dtype of ``x`` as converted; shape of ``x``.
+    Raises:
+        DTypeError: ``x`` is complex.
     Example:
         >>> import uopc_array as xp
         >>> xp.deg2rad(xp.asarray([180.0]))
@@ -228,6 +230,8 @@ def fabs(x: Array, /) -> Array:
         x: real floating; integers and bool are converted to float64; any shape.
     Returns:
         dtype of ``x`` as converted; shape of ``x``.
+    Raises:
+        DTypeError: ``x`` is complex.
     Example:
         >>> import uopc_array as xp
         >>> xp.fabs(xp.asarray([-2, 3]))
@@ -333,6 +337,8 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
         x2: likewise; a shape that can be broadcast with that of ``x1``.
     Returns:
         ``floor_divide(x1, x2)`` and ``remainder(x1, x2)``.
+    Raises:
+        DTypeError, ShapeError: an operand is complex; shapes cannot be broadcast together.
     Example:
         >>> import uopc_array as xp
         >>> xp.divmod(xp.asarray([7, -7]), 3)
@@ -349,6 +355,8 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         x2: likewise; a shape that can be broadcast with that of ``x1``.
     Returns:
         the promoted dtype; the common shape.
+    Raises:
+        DTypeError, ShapeError: an operand is complex; shapes cannot be broadcast together.
     Example:
         >>> import uopc_array as xp
         >>> xp.fmod(xp.asarray([7, -7]), 3)
@@ -367,6 +375,8 @@ def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         x2: likewise; a shape that can be broadcast with that of ``x1``.
     Returns:
         float64 or complex128; the common shape.
+    Raises:
+        ShapeError: the shapes cannot be broadcast together.
     Example:
         >>> import uopc_array as xp
         >>> xp.float_power(xp.asarray([2, 4]), -1)
@@ -390,6 +400,8 @@ def fmax(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         x2: likewise; a shape that can be broadcast with that of ``x1``.
     Returns:
         the promoted dtype; the common shape.
+    Raises:
+        DTypeError, ShapeError: an operand is complex; shapes cannot be broadcast together.
     Example:
         >>> import uopc_array as xp
         >>> xp.fmax(xp.asarray([1.0, xp.nan]), 0.5)
@@ -406,6 +418,8 @@ def fmin(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         x2: likewise; a shape that can be broadcast with that of ``x1``.
     Returns:
         the promoted dtype; the common shape.
+    Raises:
+        DTypeError, ShapeError: an operand is complex; shapes cannot be broadcast together.
     Example:
         >>> import uopc_array as xp
         >>> xp.fmin(xp.asarray([1.0, xp.nan]), 0.5)
@@ -422,6 +436,8 @@ def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         x2: likewise; a shape that can be broadcast with that of ``x1``.
     Returns:
         the promoted dtype; the common shape.
+    Raises:
+        DTypeError, ShapeError: an operand is complex; shapes cannot be broadcast together.
     Example:
         >>> import uopc_array as xp
         >>> xp.heaviside(xp.asarray([-1.0, 0.0, 2.0]), 0.5)
@@ -440,6 +456,8 @@ def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         x2: likewise; a shape that can be broadcast with that of ``x1``.
     Returns:
         the promoted dtype; the common shape.
+    Raises:
+        DTypeError, ShapeError: an operand is complex; shapes cannot be broadcast together.
     Example:
         >>> import uopc_array as xp
         >>> xp.logaddexp2(xp.asarray([3.0]), 3.0)
@@ -464,6 +482,8 @@ def isclose(a: ArrayLike, b: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-
         equal_nan: whether nan is close to nan.
     Returns:
         bool; the common shape. Infinities are close to themselves only.
+    Raises:
+        ShapeError: the shapes cannot be broadcast together.
     Example:
         >>> import uopc_array as xp
         >>> xp.isclose(xp.asarray([1.0, 2.0]), xp.asarray([1.0 + 1e-9, 2.1]))
@@ -486,6 +506,8 @@ def allclose(a: ArrayLike, b: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e
         equal_nan: whether nan is close to nan.
     Returns:
         True or False.
+    Raises:
+        ShapeError: the shapes cannot be broadcast together.
     Example:
         >>> import uopc_array as xp
         >>> xp.allclose(xp.ones(2), xp.ones(2) + 1e-9)

@@ -106,14 +106,28 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> Array:
 
 
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Product of matrices and vectors: (..., M, N) and (..., N) give (..., M)."""
+    """Product of matrices and vectors: (..., M, N) and (..., N) give (..., M).
+
+    Raises:
+        ShapeError: the extents do not match.
+    Example:
+        >>> xp.matvec(xp.asarray([[1, 2], [3, 4]]), xp.asarray([1, 10]))
+        Array([21, 43], dtype=int64)
+    """
     right = node_of(x2)
     out = matmul(_array(x1), wrap(right.reshape((*right.shape, 1))))._uop
     return wrap(composite.squeeze(out, (out.ndim - 1,)))
 
 
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Product of conjugated vectors and matrices: (..., M) and (..., M, N) give (..., N)."""
+    """Product of conjugated vectors and matrices: (..., M) and (..., M, N) give (..., N).
+
+    Raises:
+        ShapeError: the extents do not match.
+    Example:
+        >>> xp.vecmat(xp.asarray([1, 10]), xp.asarray([[1, 2], [3, 4]]))
+        Array([31, 42], dtype=int64)
+    """
     left = _bodies.conj(node_of(x1))
     out = matmul(wrap(left.reshape((*left.shape[:-1], 1, left.shape[-1]))), _array(x2))._uop
     return wrap(composite.squeeze(out, (out.ndim - 2,)))
@@ -130,6 +144,8 @@ def trace(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtyp
         dtype: dtype in which to add; None is as for `sum`.
     Returns:
         ``dtype``; the other axes.
+    Raises:
+        ShapeError: fewer than two axes.
     Example:
         >>> import uopc_array as xp
         >>> xp.trace(xp.asarray([[1, 2], [3, 4]]))

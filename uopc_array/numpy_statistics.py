@@ -69,6 +69,8 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
         dtype: dtype in which to add.
     Returns:
         ``dtype``; shape of ``a``, or flat.
+    Raises:
+        AxisError: ``axis`` is out of range.
     Example:
         >>> import uopc_array as xp
         >>> xp.cumsum(xp.asarray([[1, 2], [3, 4]]))
@@ -87,6 +89,8 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
         dtype: dtype in which to multiply.
     Returns:
         ``dtype``; shape of ``a``, or flat.
+    Raises:
+        AxisError: ``axis`` is out of range.
     Example:
         >>> import uopc_array as xp
         >>> xp.cumprod(xp.asarray([1, 2, 3]))
@@ -105,6 +109,8 @@ def ptp(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array
         keepdims: keep reduced axes with extent 1.
     Returns:
         dtype of ``a``; shape without ``axis``.
+    Raises:
+        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, an empty axis.
     Example:
         >>> import uopc_array as xp
         >>> xp.ptp(xp.asarray([3, 9, 5]))
@@ -201,6 +207,8 @@ def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: b
         keepdims: keep reduced axes with extent 1.
     Returns:
         dtype of ``a`` as converted; axes of ``q``, then those of ``a`` without ``axis``.
+    Raises:
+        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, an empty axis.
     Example:
         >>> import uopc_array as xp
         >>> xp.percentile(xp.asarray([1.0, 2.0, 4.0]), 50)
@@ -255,17 +263,38 @@ def _replaced(x: ArrayLike, value: float) -> tuple[Array, UOp]:
 
 
 def nansum(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
-    """`sum` of what is not nan."""
+    """`sum` of what is not nan.
+
+    Raises:
+        AxisError: an axis is out of range or given twice.
+    Example:
+        >>> xp.nansum(xp.asarray([2.0, xp.nan, 1.0]))
+        Array(3., dtype=float64)
+    """
     return sum(_replaced(a, 0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
-    """`prod` of what is not nan."""
+    """`prod` of what is not nan.
+
+    Raises:
+        AxisError: an axis is out of range or given twice.
+    Example:
+        >>> xp.nanprod(xp.asarray([2.0, xp.nan, 3.0]))
+        Array(6., dtype=float64)
+    """
     return prod_of(_replaced(a, 1)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
-    """`cumsum` that passes over nan."""
+    """`cumsum` that passes over nan.
+
+    Raises:
+        AxisError: ``axis`` is out of range.
+    Example:
+        >>> xp.nancumsum(xp.asarray([2.0, xp.nan, 1.0]))
+        Array([2., 2., 3.], dtype=float64)
+    """
     return cumsum(_replaced(a, 0)[0], axis, dtype)
 
 
@@ -283,17 +312,38 @@ def _nan_extreme(name: str, a: ArrayLike, op: Ops, axis: AxisLike, keepdims: boo
 
 
 def nanmax(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
-    """`max` of what is not nan; nan where there is nothing else."""
+    """`max` of what is not nan; nan where there is nothing else.
+
+    Raises:
+        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, an empty axis.
+    Example:
+        >>> xp.nanmax(xp.asarray([2.0, xp.nan, 1.0]))
+        Array(2., dtype=float64)
+    """
     return _nan_extreme("nanmax", a, Ops.MAX, axis, keepdims)
 
 
 def nanmin(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
-    """`min` of what is not nan; nan where there is nothing else."""
+    """`min` of what is not nan; nan where there is nothing else.
+
+    Raises:
+        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, an empty axis.
+    Example:
+        >>> xp.nanmin(xp.asarray([2.0, xp.nan, 1.0]))
+        Array(1., dtype=float64)
+    """
     return _nan_extreme("nanmin", a, Ops.MIN, axis, keepdims)
 
 
 def nanmean(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
-    """`mean` of what is not nan; nan where there is nothing else."""
+    """`mean` of what is not nan; nan where there is nothing else.
+
+    Raises:
+        AxisError: an axis is out of range or given twice.
+    Example:
+        >>> xp.nanmean(xp.asarray([2.0, xp.nan, 1.0]))
+        Array(1.5, dtype=float64)
+    """
     total, count = _sum_and_count(a, axis, keepdims)
     return wrap(total / count)
 
@@ -307,7 +357,14 @@ def _sum_and_count(a: ArrayLike, axis: AxisLike, keepdims: bool) -> tuple[UOp, U
 
 
 def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bool = False) -> Array:
-    """`var` of what is not nan, with ``ddof`` taken off the number of elements; nan where too few are left."""
+    """`var` of what is not nan, with ``ddof`` taken off the number of elements; nan where too few are left.
+
+    Raises:
+        AxisError, DTypeError: a wrong axis, complex numbers.
+    Example:
+        >>> xp.nanvar(xp.asarray([2.0, xp.nan, 4.0]))
+        Array(1., dtype=float64)
+    """
     (node,) = as_real_floating("nanvar", node_of(a))
     center = composite.broadcast_to(nanmean(node, axis, keepdims=True)._uop, node.shape)
     apart, _ = _replaced(node - center, 0)
@@ -319,12 +376,26 @@ def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bo
 
 
 def nanstd(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bool = False) -> Array:
-    """Square root of `nanvar`."""
+    """Square root of `nanvar`.
+
+    Raises:
+        AxisError, DTypeError: a wrong axis, complex numbers.
+    Example:
+        >>> xp.nanstd(xp.asarray([2.0, xp.nan, 4.0]))
+        Array(1., dtype=float64)
+    """
     return wrap(nanvar(a, axis, ddof=ddof, keepdims=keepdims)._uop.unary(Ops.SQRT))
 
 
 def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """`median` of what is not nan; nan where there is nothing else."""
+    """`median` of what is not nan; nan where there is nothing else.
+
+    Raises:
+        AxisError, DTypeError: a wrong axis, complex numbers.
+    Example:
+        >>> xp.nanmedian(xp.asarray([2.0, xp.nan, 1.0]))
+        Array(1.5, dtype=float64)
+    """
     (given,) = as_real_floating("nanmedian", node_of(a))
     node = given.reshape((given.size,)) if axis is None else given
     at = 0 if axis is None else normalize_axis("nanmedian", axis, node.ndim)
