@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import uopc_array as xp
 from tests.array.reference import ALL, FLOATS, NUMERIC, REAL, SHAPES, check, layouts, values
+from uopc_core import context
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -149,6 +150,18 @@ def test_what_comes_from_numpy_is_copied_unless_the_caller_says_not() -> None:
     assert float(shared[0]) == 1.0
     with pytest.raises(ValueError, match="copy=False"):
         xp.asarray(memory, dtype=xp.float32, copy=False)
+
+
+@pytest.mark.parametrize("tier", ["compile", "interpret"])
+def test_any_byte_but_0_of_a_boolean_from_numpy_is_true(tier: str) -> None:
+    foreign = np.asarray([2, 1, 0, 255], dtype=np.uint8).view(np.bool_)
+    with context(tier=tier):
+        x = xp.from_dlpack(foreign) & xp.asarray(foreign)
+        check(xp.astype(x, xp.int64), [1, 1, 0, 1])
+        check(~x, [False, False, True, False])
+        assert int(xp.count_nonzero(x)) == 3
+    with pytest.raises(ValueError, match="copy=False: only memory that holds True as 1 can be shared"):
+        xp.asarray(foreign, copy=False)
 
 
 def test_copy_makes_an_array_of_its_own() -> None:

@@ -51,6 +51,12 @@ def test_a_buffer_is_equal_only_to_itself():
     assert weakref.ref(a)() is a
 
 
+@pytest.mark.parametrize("index", [..., slice(None, None, -2), 1], ids=str)
+def test_a_copied_boolean_is_0_or_1_whatever_byte_stood_for_it(index):
+    array = np.arange(256, dtype=np.uint8).view(bool)[index]
+    np.testing.assert_array_equal(Buffer.from_numpy(array).array.view(np.uint8), array != 0)
+
+
 @pytest.mark.parametrize(
     "array",
     [np.arange(6.0).reshape(2, 3).T, np.arange(10)[::-2], np.float32(3.0).reshape(()), np.arange(3, dtype=">i4")],

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from uopc_core.dtype import DType, as_dtype
+from uopc_core.dtype import DType, as_dtype, dtypes
 from uopc_core.runtime.library import ffi
 from uopc_core.runtime.pool import Block, PoolStats, allocate, pool_stats, trim
 
@@ -85,7 +85,10 @@ class Buffer:
         """
         if copy:
             buffer = cls.empty(array.shape, as_dtype(array.dtype.newbyteorder("=")))
-            buffer.array[...] = array
+            if buffer.dtype is dtypes.bool:  # a byte of NumPy's may be any, one of C's `_Bool` only 0 or 1
+                np.not_equal(array.view(_BYTE), 0, out=buffer.array)
+            else:
+                buffer.array[...] = array
             return buffer
         if not (array.dtype.isnative and (array.flags.carray or _is_shareable(array.flags))):
             raise ValueError("copy=False: only memory in C order, aligned and in native byte order can be shared")
