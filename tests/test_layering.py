@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 
 # uopc_core from the bottom up. Modules of one row may import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("dtype", "errors", "settings"),
+    ("dtype", "errors", "lazy", "settings"),
     ("ir",),
     ("interpret",),  # below rewrite, which folds constants with it
     ("rewrite",),
@@ -25,7 +25,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tensor", "tensor_functions", "tensor_handle", "nn"),
 )
 HEIGHT = {name: height for height, row in enumerate(LAYERS) for name in row}
-PUBLIC = {"errors"}  # modules of the core that are themselves public names of its top
+PUBLIC = {"errors", "lazy"}  # modules of the core that the face may name
+LAZY = "uopc_core.lazy"  # the one module that imports by a computed name
 DEPENDENCIES = {"numpy", "cffi", "_cffi_backend", "array_api_compat", "optree", "opt_einsum"}
 
 
@@ -55,7 +56,7 @@ def _import_from(importer: str, node: ast.ImportFrom) -> Iterator[Import]:
 
 def _dynamic_import(importer: str, node: ast.Call) -> Iterator[Import]:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if name in {"import_module", "__import__"}:
+    if name in {"import_module", "__import__", "LazyModule"} and importer != LAZY:
         match node.args:
             case [ast.Constant(value=str(target)), *_]:
                 yield Import(importer, node.lineno, target)
@@ -138,6 +139,8 @@ WRONG = {
     "inside a function": ("uopc_core.loop.rangeify", "def f():\n    import uopc_core.codegen.c_source"),
     "under TYPE_CHECKING": ("uopc_core.dtype", "if TYPE_CHECKING:\n    from uopc_core.ir import UOp"),
     "dynamic": ("uopc_core.ir.uop", "importlib.import_module('uopc_core.runtime')"),
+    "lazy": ("uopc_core.ir.uop", "planned = LazyModule('uopc_core.runtime.planned')"),
+    "lazy, computed": ("uopc_core.ir.uop", "planned = LazyModule(name)"),
     "dynamic, computed": ("uopc_core.ir.uop", "importlib.import_module(name)"),
     "from the top of the core": ("uopc_core.ir.uop", "from uopc_core import gradient"),
     "the core from the face": ("uopc_core.nn", "import uopc_array"),
@@ -156,6 +159,7 @@ def test_a_wrong_import_is_found(importer: str, source: str) -> None:
 RIGHT = {
     "downward": ("uopc_core.rewrite.engine", "from uopc_core.ir import UOp"),
     "downward, relative": ("uopc_core.rewrite.engine", "from ..ir.uop import UOp"),
+    "lazy": ("uopc_array.einsum_functions", "optree = LazyModule('optree')"),
     "same layer": ("uopc_core.ir.uop", "from .op import Ops"),
     "top of the core": ("uopc_core.__init__", "from uopc_core.transform import gradient"),
     "the face from the top": (

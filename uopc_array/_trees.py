@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import optree
+from uopc_core.lazy import LazyModule
 
-__all__ = ["TreeDef", "flatten", "flatten_named", "map_tree", "unflatten"]
+if TYPE_CHECKING:
+    import optree
+else:
+    optree = LazyModule("optree")
 
-TreeDef = optree.PyTreeSpec
+__all__ = ["TreeDef", "flatten", "flatten_named", "map_tree", "spread", "unflatten"]
+
+TreeDef: TypeAlias = "optree.PyTreeSpec"
 
 
 def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
@@ -30,6 +35,15 @@ def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
 def map_tree(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """`function` of every leaf of `tree` and the leaves at the same place in `rest`."""
     return optree.tree_map(function, tree, *rest)
+
+
+def spread(values: Any, tree: Any) -> list[Any]:
+    """One value per leaf of `tree`, None counted as one; an entry of `values` stands for all leaves below its place.
+
+    Raises:
+        ValueError: `values` has another structure.
+    """
+    return optree.tree_leaves(optree.tree_broadcast_prefix(values, tree, none_is_leaf=True), none_is_leaf=True)
 
 
 def split(values: Sequence[Any], sizes: Sequence[int]) -> list[Sequence[Any]]:

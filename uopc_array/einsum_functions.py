@@ -5,10 +5,7 @@ Source: Smith & Gray, "opt_einsum", Journal of Open Source Software 3 (2018), 75
 
 from __future__ import annotations
 
-from typing import Any, cast
-
-import opt_einsum  # pyright: ignore[reportMissingTypeStubs]  # opt_einsum has no annotations
-from opt_einsum.parser import parse_einsum_input  # pyright: ignore[reportMissingTypeStubs]  # likewise
+from typing import TYPE_CHECKING, Any, cast
 
 from uopc_array import _axes, _bodies
 from uopc_array._arguments import node_of, wrap
@@ -17,6 +14,14 @@ from uopc_array._promotion import result_dtype
 from uopc_array.array import Array
 from uopc_core import UOp, composite
 from uopc_core.errors import ShapeError
+from uopc_core.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import opt_einsum  # pyright: ignore[reportMissingTypeStubs]  # opt_einsum has no annotations
+    from opt_einsum import parser  # pyright: ignore[reportMissingTypeStubs]  # likewise
+else:
+    opt_einsum = LazyModule("opt_einsum")
+    parser = LazyModule("opt_einsum.parser")
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -78,7 +83,7 @@ def _parsed(subscripts: Any, operands: tuple[Any, ...]) -> tuple[list[str], str,
     given = [subscripts, *operands]
     arrays = [x if isinstance(subscripts, str) and i == 0 else _as_operand(x) for i, x in enumerate(given)]
     try:
-        inputs, output, found = cast("Any", parse_einsum_input)(arrays)
+        inputs, output, found = cast("Any", parser.parse_einsum_input)(arrays)
     except ValueError as error:
         raise ShapeError(f"einsum: {error}") from None
     return str(inputs).split(","), str(output), list(found)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+import uopc_core
 from uopc_array._arguments import node_of
-from uopc_core import explain_nodes, toolchain_summary
 
 __all__ = ["explain", "show_config"]
 
@@ -27,11 +27,11 @@ def explain(*arrays: Any) -> str:
         >>> print(xp.explain(x).splitlines()[0])
         # graph
     """
-    return explain_nodes([node_of(x) for x in arrays])
+    return uopc_core.explain_nodes([node_of(x) for x in arrays])
 
 
 def show_config() -> None:
     """Print the versions, the compiler with its flags, the cache of kernels and the number of threads."""
     print(f"Python {platform.python_version()} on {sys.platform} {platform.machine()}, NumPy {np.__version__}")
-    for name, value in toolchain_summary().items():
+    for name, value in uopc_core.toolchain_summary().items():
         print(f"{name}: {value}")

@@ -12,14 +12,13 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-import optree
-
+import uopc_core
 from uopc_array._nodes import as_node, is_scalar
 from uopc_array._tracing import fresh_number
-from uopc_array._trees import flatten, map_tree, unflatten
+from uopc_array._trees import flatten, map_tree, spread, unflatten
 from uopc_array.array import Array
 from uopc_array.grad import jvp, vjp
-from uopc_core import UOp, batch, composite
+from uopc_core import UOp, composite
 from uopc_core.errors import AxisError, ShapeError
 
 __all__ = ["hessian", "jacfwd", "jacrev", "vmap"]
@@ -58,7 +57,7 @@ def vmap(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
         if not replacements:
             raise ShapeError("vmap: expected one argument or more to map over, got None for all in in_axes")
         leaves, treedef = flatten(f(*inner, **named))
-        nodes = batch([as_node(leaf) for leaf in leaves], replacements)
+        nodes = uopc_core.batch([as_node(leaf) for leaf in leaves], replacements)
         wanted = _axes_of("out_axes", out_axes, unflatten(treedef, nodes))
         return unflatten(treedef, [_moved(node, axis) for node, axis in zip(nodes, wanted, strict=True)])
 
@@ -72,12 +71,11 @@ def _entries(axes: Any) -> list[Any]:
 def _axes_of(name: str, axes: Any, tree: Any) -> list[int | None]:
     """One axis per leaf of `tree`; an entry of `axes` stands for all leaves below its place."""
     try:
-        full = optree.tree_broadcast_prefix(axes, tree, none_is_leaf=True)
+        return spread(axes, tree)
     except ValueError:
         raise ShapeError(
             f"vmap: {name} must be a number, None, or a container like what it is for, got {axes!r}"
         ) from None
-    return optree.tree_leaves(full, none_is_leaf=True)
 
 
 def _without_axis(tree: Any, axes: Any, replacements: dict[UOp, UOp]) -> Any:

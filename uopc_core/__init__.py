@@ -1,4 +1,9 @@
-"""Graphs of whole-array operations: built, differentiated, planned, compiled and run; the names of all layers."""
+"""Graphs of whole-array operations: built, differentiated, planned, compiled and run; the names of all layers.
+
+The planner, the compiler, the derivatives and `Tensor` are loaded when one of their names is first looked at.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from uopc_core import errors
 from uopc_core.dtype import (
@@ -28,17 +33,21 @@ from uopc_core.ir import (
     register_extern,
     toposort,
 )
-from uopc_core.ir.text import from_uir, to_uir
+from uopc_core.lazy import load_name
 from uopc_core.runtime.buffer import Buffer
-from uopc_core.runtime.execute import MAX_DEPTH, Executable, realize_all
-from uopc_core.runtime.explain import explain, explain_nodes
-from uopc_core.runtime.summary import toolchain_summary
-from uopc_core.schedule.plan import clear_plans, make_plan, plan_stats
+from uopc_core.runtime.execute import MAX_DEPTH, realize_all
 from uopc_core.settings import context
-from uopc_core.tensor import Tensor
-from uopc_core.transform.gradient import gradient, pull_back
-from uopc_core.transform.jvp import jvp
-from uopc_core.transform.vmap import batch
+
+if TYPE_CHECKING:
+    from uopc_core.ir.text import from_uir, to_uir
+    from uopc_core.runtime.explain import explain, explain_nodes
+    from uopc_core.runtime.planned import Executable
+    from uopc_core.runtime.summary import toolchain_summary
+    from uopc_core.schedule.plan import clear_plans, make_plan, plan_stats
+    from uopc_core.tensor import Tensor
+    from uopc_core.transform.gradient import gradient, pull_back
+    from uopc_core.transform.jvp import jvp
+    from uopc_core.transform.vmap import batch
 
 __all__ = [
     "DTYPES",
@@ -86,3 +95,29 @@ __all__ = [
     "toolchain_summary",
     "toposort",
 ]
+
+_LATE = {
+    "from_uir": "uopc_core.ir.text",
+    "to_uir": "uopc_core.ir.text",
+    "explain": "uopc_core.runtime.explain",
+    "explain_nodes": "uopc_core.runtime.explain",
+    "Executable": "uopc_core.runtime.planned",
+    "toolchain_summary": "uopc_core.runtime.summary",
+    "clear_plans": "uopc_core.schedule.plan",
+    "make_plan": "uopc_core.schedule.plan",
+    "plan_stats": "uopc_core.schedule.plan",
+    "Tensor": "uopc_core.tensor",
+    "gradient": "uopc_core.transform.gradient",
+    "pull_back": "uopc_core.transform.gradient",
+    "jvp": "uopc_core.transform.jvp",
+    "batch": "uopc_core.transform.vmap",
+}
+
+
+def __getattr__(name: str) -> Any:
+    value = globals()[name] = load_name(__name__, _LATE, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})

@@ -11,10 +11,15 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uopc_core.errors import SettingsError
+from uopc_core.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import pathlib
+else:
+    pathlib = LazyModule("pathlib")
 
 __all__ = ["SWITCHES", "Settings", "Switch", "context", "current", "settings_from_environment"]
 
@@ -29,7 +34,7 @@ class Settings:
     verify: bool
     tier: str
     num_threads: int
-    cache_dir: Path | None
+    cache_dir: pathlib.Path | None
     cc: str | None
 
 
@@ -72,7 +77,7 @@ def _is_bool(value: Any) -> bool:
 
 
 def _is_path_or_none(value: Any) -> bool:
-    return value is None or isinstance(value, str | Path)
+    return value is None or isinstance(value, str | pathlib.Path)
 
 
 def _is_command_or_none(value: Any) -> bool:
@@ -112,7 +117,7 @@ SWITCHES: tuple[Switch, ...] = (
         "threads of a kernel; by default the CPUs in the affinity mask",
     ),
     Switch(
-        *("cache_dir", "UOPC_CACHE_DIR", lambda: None, Path, _is_path_or_none, "a path"),
+        *("cache_dir", "UOPC_CACHE_DIR", lambda: None, str, _is_path_or_none, "a path"),
         "folder of the compiled kernels; by default $XDG_CACHE_HOME/uopc_array or ~/.cache/uopc_array",
     ),
     Switch(
@@ -127,7 +132,7 @@ _BY_NAME: dict[str, Switch] = {switch.name: switch for switch in SWITCHES}
 def _check(switch: Switch, label: str, value: Any) -> Any:
     if not switch.accepts(value):
         raise SettingsError(f"{label}: expected {switch.valid}, got {value!r}")
-    return Path(value) if switch.name == "cache_dir" and value is not None else value
+    return pathlib.Path(value) if switch.name == "cache_dir" and value is not None else value
 
 
 def _value_from(switch: Switch, environment: Mapping[str, str]) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 
 from uopc_core.dtype import DTYPE_OF_SHORT_NAME, SHORT_NAMES, DType
 from uopc_core.errors import ParseError
+from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 
@@ -42,7 +43,6 @@ FIELDS: dict[Ops, tuple[str, ...]] = {
 _SHAPED_BY_TYPE = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.RANDOM})
 _TYPED_BY_TYPE = frozenset({Ops.PARAM, Ops.IOTA, Ops.CAST, Ops.BITCAST})
 _OP_OF_NAME = {op.name.lower(): op for op in Ops}
-_NAN_BITS = 0x7FF8_0000_0000_0000  # of float("nan")
 _WORDS: dict[str, Any] = {"True": True, "False": False, "None": None}
 
 # the buffers that were printed without a name of their own, so that the text can be read back while they live
@@ -120,23 +120,15 @@ def _name_of(memory: Any) -> str:
     return name
 
 
-def _nan_text(value: float) -> str:
-    """Sign and payload of a nan too, since constants are interned by their bits."""
-    (bits,) = struct.unpack("<Q", struct.pack("<d", value))
-    return {_NAN_BITS: "nan", _NAN_BITS | 1 << 63: "-nan"}.get(bits, f"nan({bits})")
-
-
 def literal_text(value: Any) -> str:
     """An argument as text; of numbers, equal where their bits are."""
     match value:
         case Ops():
             return value.name.lower()
-        case None | bool() | int():
-            return repr(value)
-        case float():
-            return repr(value) if value == value else _nan_text(value)
-        case complex():
-            return f"complex({literal_text(value.real)}, {literal_text(value.imag)})"
+        case None:
+            return "None"
+        case bool() | int() | float() | complex():
+            return number_text(value)
         case str():
             return json.dumps(value)
         case tuple():

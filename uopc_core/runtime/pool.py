@@ -13,7 +13,7 @@ import os
 import threading
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from uopc_core.runtime.library import ffi
 
@@ -182,9 +182,10 @@ def _size_class(nbytes: int) -> int:
 
 _large = _LargePool()
 _small: dict[int, _SmallClass] = {}
-for _n in range(ALIGNMENT, LARGE_BYTES + 1, ALIGNMENT):
-    if _size_class(_n) not in _small and _size_class(_n) < LARGE_BYTES:
-        _small[_size_class(_n)] = _SmallClass(_size_class(_n))
+_size = ALIGNMENT
+while _size < LARGE_BYTES:
+    _small[_size] = _SmallClass(_size)
+    _size = _size_class(_size + 1)
 _TABLE = [_small[_size_class(_n)] for _n in range(0, _TABLE_BYTES + 1, ALIGNMENT)]
 
 
@@ -202,8 +203,7 @@ def allocate(nbytes: int) -> Block:
     return _large.take(size_bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class PoolStats:
+class PoolStats(NamedTuple):
     """What lies idle, and how often a large block was used again."""
 
     idle_bytes: int

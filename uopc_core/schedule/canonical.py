@@ -11,11 +11,10 @@ change the key.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import Ops
-from uopc_core.ir.text import literal_text
 from uopc_core.ir.uop import Scalar, UOp
 
 __all__ = ["Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
@@ -30,7 +29,6 @@ _WORTH_KEEPING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Bindings:
     """What one execution of a plan works on.
 
@@ -40,11 +38,13 @@ class Bindings:
         scalars: values of the run-time scalars; a node is a scalar PARAM, bound at the call.
     """
 
-    buffers: tuple[Any, ...]
-    scalars: tuple[Scalar | UOp, ...]
+    __slots__ = ("buffers", "scalars")
+
+    def __init__(self, buffers: tuple[Any, ...], scalars: tuple[Scalar | UOp, ...]) -> None:
+        self.buffers = buffers
+        self.scalars = scalars
 
 
-@dataclass(slots=True)
 class Canonical:
     """A graph in canonical form.
 
@@ -54,14 +54,26 @@ class Canonical:
         outputs: what is to be materialised: the roots first, then whatever else handles stand for.
         leaves: number of every leaf node, in the order of `bindings.buffers`.
         bindings: the memory and the numbers of this very graph.
+        scalar_dtypes: of the numbers in `bindings`.
     """
 
-    key: Hashable
-    order: list[UOp]
-    outputs: list[UOp]
-    leaves: dict[UOp, int]
-    bindings: Bindings
-    scalar_dtypes: list[Any] = field(default_factory=list[Any])
+    __slots__ = ("bindings", "key", "leaves", "order", "outputs", "scalar_dtypes")
+
+    def __init__(
+        self,
+        key: Hashable,
+        order: list[UOp],
+        outputs: list[UOp],
+        leaves: dict[UOp, int],
+        bindings: Bindings,
+        scalar_dtypes: list[Any],
+    ) -> None:
+        self.key = key
+        self.order = order
+        self.outputs = outputs
+        self.leaves = leaves
+        self.bindings = bindings
+        self.scalar_dtypes = scalar_dtypes
 
 
 def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
@@ -127,7 +139,7 @@ def _entry(node: UOp, numbers: dict[UOp, int], scalars: list[Scalar | UOp], scal
         else:
             sources.append(number)
     if node.op in _TYPED_BY_DTYPE:
-        arg = literal_text(node.arg) if node.op is _CONST else node.arg
+        arg = number_text(node.arg) if node.op is _CONST else node.arg
         return (node.op, arg, node.dtype, *sources)
     if node.op is _PARAM:  # a run-time scalar that is itself an output
         return (node.op, node.arg[0], node.dtype)

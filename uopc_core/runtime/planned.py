@@ -1,0 +1,134 @@
+"""Run plans: decide who computes (compiled C or NumPy), have kernels compiled, keep the plan of a traced function.
+
+The tier is a pure function of the plan and of how often this process has run it, never of time or of what a cache
+holds.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any
+
+from uopc_core.errors import CompileError
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.compiled import CompiledPlan, compile_kernels, kernels_in_use
+from uopc_core.runtime.interpreted import run_interpreted
+from uopc_core.runtime.toolchain import find_toolchain
+from uopc_core.schedule.canonical import Canonical, canonicalise
+from uopc_core.schedule.plan import Plan, plan_for
+from uopc_core.settings import current
+
+__all__ = ["Executable", "require_compiler", "run_canonical", "run_plan"]
+
+BACKGROUND_WORK = 200_000_000  # elements up to which the first run need not wait for the compiler
+
+
+def require_compiler() -> None:
+    """
+    Raises:
+        CompileError: tier="compile" was asked for, and there is no compiler.
+    """
+    if find_toolchain() is None:
+        raise CompileError(
+            'tier="compile": there is no C compiler; set CC to one, or use tier="auto" to compute with NumPy'
+        )
+
+
+def run_canonical(canonical: Canonical, tier: str) -> list[Buffer]:
+    """The outputs of a canonical graph, computed by the plan that serves it."""
+    return run_plan(plan_for(canonical), canonical.bindings.buffers, canonical.bindings.scalars, tier)
+
+
+def run_plan(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], tier: str) -> list[Buffer]:
+    """Run `plan` compiled or interpreted.
+
+    With "auto", the first run of a plan of moderate size is interpreted while its kernels are compiled in the
+    background for the next; a plan all of whose kernels have been used before, with other shapes perhaps, is run as
+    compiled code at once. Without a compiler everything is interpreted.
+    """
+    if tier == "auto" and _starts_interpreted(plan):
+        results = run_interpreted(plan, buffers, scalars)
+        pending = _compilers.submit(copy_context().run, _compile_if_possible, plan)
+        plan.prepared["pending"] = (os.getpid(), pending)
+        return results
+    if tier == "interpret" or (tier == "auto" and find_toolchain() is None):
+        return run_interpreted(plan, buffers, scalars)
+    compiled = plan.prepared.get("compiled")
+    return (_compile(plan) if compiled is None else compiled).run(buffers, scalars)
+
+
+def _starts_interpreted(plan: Plan) -> bool:
+    first = plan.runs == 0
+    plan.runs += 1
+    return first and plan.work <= BACKGROUND_WORK and not kernels_in_use(plan)
+
+
+def _compile_if_possible(plan: Plan) -> None:
+    if find_toolchain() is not None:
+        compile_kernels(plan)
+
+
+def _compile(plan: Plan) -> CompiledPlan:
+    with _prepare_lock:
+        compiled = plan.prepared.get("compiled")
+        if compiled is None:
+            process, pending = plan.prepared.pop("pending", (0, None))
+            if pending is not None and process == os.getpid():  # a fork does not take the compiling thread along
+                pending.result()
+            compiled = plan.prepared["compiled"] = CompiledPlan(plan)
+    return compiled
+
+
+_prepare_lock = threading.RLock()
+_compilers = ThreadPoolExecutor(1, "uopc-compile")  # compile_many starts a compiler per CPU by itself
+
+
+def _renew_after_fork() -> None:
+    global _compilers, _prepare_lock
+    _compilers = ThreadPoolExecutor(1, "uopc-compile")
+    _prepare_lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_after_fork)
+
+
+class Executable:
+    """A traced graph, planned once, compiled where there is a compiler, and run with new arguments each time.
+
+    Args:
+        outputs: nodes over PARAMs; the index of a PARAM is the number of its argument.
+    """
+
+    __slots__ = ("_buffers", "_places", "_plan", "_scalars")
+
+    def __init__(self, outputs: Sequence[UOp]) -> None:
+        # a scalar input that is itself an output becomes memory like the others
+        roots = [x.stage("materialize") if x.op is Ops.PARAM and x.arg[2] == "scalar" else x for x in outputs]
+        canonical = canonicalise(roots, keep_held=False)
+        places = [canonical.outputs.index(root) for root in roots]
+        self._places = places if places != list(range(len(canonical.outputs))) else None
+        self._plan = plan_for(canonical)
+        self._buffers = tuple(canonical.bindings.buffers)
+        self._scalars = tuple(canonical.bindings.scalars)
+
+    @property
+    def plan(self) -> Plan:
+        return self._plan
+
+    def run(self, arguments: Sequence[Any]) -> list[Buffer]:
+        """The outputs for these arguments: a Buffer for a buffer PARAM, a Python number for a scalar one."""
+        buffers = [arguments[b] if type(b) is int else b for b in self._buffers]
+        scalars = [arguments[s.arg[0]] if type(s) is UOp else s for s in self._scalars]
+        compiled = self._plan.prepared.get("compiled")
+        tier = current().tier
+        if compiled is not None and tier != "interpret":
+            results = compiled.run(buffers, scalars)
+        else:
+            results = run_plan(self._plan, buffers, scalars, tier)
+        return results if self._places is None else [results[i] for i in self._places]
