@@ -56,3 +56,16 @@ def test_a_part_of_a_complex_number_off_by_far_more_is_refused(name: str, part: 
 def test_sums_of_complex_numbers_are_exact() -> None:
     with pytest.raises(VerifyError, match="compiled code and interpreter differ at"):
         _check(Z + W, lambda right: right * (1 + EPS))
+
+
+def test_an_extreme_zero_has_either_sign() -> None:
+    x = UOp.param(0, (2,), dtypes.float64)
+    zeros = [np.asarray([0.0, -0.0])]
+    for how in (Ops.MAX, Ops.MIN):
+        kernel = Kernel((x.reduce(how, 1),), 1)
+        check_kernel(kernel, zeros, [np.asarray(0.0)], "")
+        check_kernel(kernel, zeros, [np.asarray(-0.0)], "")
+        with pytest.raises(VerifyError, match="compiled code and interpreter differ at"):
+            check_kernel(kernel, zeros, [np.asarray(5e-324)], "")
+    with pytest.raises(VerifyError, match="compiled code and interpreter differ at"):
+        check_kernel(Kernel((-x,), 1), zeros, [np.asarray([0.0, 0.0])], "")
