@@ -47,3 +47,8 @@ def test_diff_takes_a_scalar_and_refuses_what_does_not_fit() -> None:
         xp.diff(xp.asarray(x), n=-1)
     with pytest.raises(ValueError, match="diff: expected one axis or more"):
         xp.diff(xp.asarray(1.0))
+
+
+def test_what_is_added_stays_where_diff_subtracts_no_times() -> None:
+    x = xp.asarray([1.0, 4.0])
+    check(xp.diff(x, n=0, prepend=x, append=xp.asarray([7.0])), np.asarray([1.0, 4.0, 1.0, 4.0, 7.0]))
