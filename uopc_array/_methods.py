@@ -38,6 +38,7 @@ class Methods(Handle):
 
     @property
     def real(self) -> Self:
+        """The real parts, a view."""
         return self._view(_bodies.real(self._settled()), PartLens(Ops.REAL))
 
     @real.setter
@@ -46,6 +47,7 @@ class Methods(Handle):
 
     @property
     def imag(self) -> Self:
+        """The imaginary parts: of complex arrays a view, else zeros."""
         if not is_complex(self._uop.dtype):
             return self._from_uop(_bodies.imag(self._uop))
         return self._view(_bodies.imag(self._settled()), PartLens(Ops.IMAG))
@@ -60,9 +62,11 @@ class Methods(Handle):
         return getattr(self, name)
 
     def conj(self) -> Self:
+        """The complex conjugates; see `xp.conj`."""
         return self._from_uop(_bodies.conj(self._settled()))
 
     def conjugate(self) -> Self:
+        """The complex conjugates; see `xp.conj`."""
         return self.conj()
 
     # --- shape ---
@@ -80,6 +84,7 @@ class Methods(Handle):
         return call("permute_dims", self, (order,) if isinstance(order, int) else tuple(order))
 
     def swapaxes(self, axis1: int, axis2: int, /) -> Self:
+        """Two axes exchanged."""
         order = list(range(self._uop.ndim))
         order[axis1], order[axis2] = order[axis2], order[axis1]
         return call("permute_dims", self, tuple(order))
@@ -91,6 +96,7 @@ class Methods(Handle):
         return self.reshape(-1)
 
     def flatten(self, order: str = "C") -> Self:
+        """The elements in one row, in an array of its own."""
         return self._from_uop(self.reshape(-1, order=order)._settled())  # no view
 
     @property
@@ -99,33 +105,41 @@ class Methods(Handle):
         return self.reshape(-1)
 
     def squeeze(self, axis: Axis = None) -> Self:
+        """Without the axes of extent 1, or those of `axis`."""
         if axis is None:
             axis = tuple([i for i, n in enumerate(self._uop.shape) if n == 1])
         return call("squeeze", self, axis)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
+        """The elements on a diagonal of two axes, as the last axis."""
         order = [axis for axis in range(self._uop.ndim) if axis not in (axis1 % self._uop.ndim, axis2 % self._uop.ndim)]
         moved = call("permute_dims", self, (*order, axis1 % self._uop.ndim, axis2 % self._uop.ndim))
         return find_function("linalg.diagonal")(moved, offset=offset)
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Self:
+        """Elements repeated, of the flattened array if `axis` is None; see `xp.repeat`."""
         return call("repeat", self if axis is not None else self.reshape(-1), repeats, axis=0 if axis is None else axis)
 
     # --- reductions ---
 
     def sum(self, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Self:
+        """Sum of the elements; see `xp.sum`."""
         return call("sum", self, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def prod(self, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Self:
+        """Product of the elements; see `xp.prod`."""
         return call("prod", self, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def max(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+        """Largest element; see `xp.max`."""
         return call("max", self, axis=axis, keepdims=keepdims)
 
     def min(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+        """Smallest element; see `xp.min`."""
         return call("min", self, axis=axis, keepdims=keepdims)
 
     def mean(self, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Self:
+        """Arithmetic mean, computed in `dtype`; see `xp.mean`."""
         return call("mean", self._in(dtype), axis=axis, keepdims=keepdims)
 
     def var(
@@ -138,6 +152,7 @@ class Methods(Handle):
         *,
         correction: float | None = None,
     ) -> Self:
+        """Variance, computed in `dtype`; `correction` is another name of `ddof`."""
         by = ddof if correction is None else correction
         return call("var", self._in(dtype), axis=axis, correction=by, keepdims=keepdims)
 
@@ -151,38 +166,48 @@ class Methods(Handle):
         *,
         correction: float | None = None,
     ) -> Self:
+        """Standard deviation, computed in `dtype`; `correction` is another name of `ddof`."""
         by = ddof if correction is None else correction
         return call("std", self._in(dtype), axis=axis, correction=by, keepdims=keepdims)
 
     def any(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+        """Whether any element is true; see `xp.any`."""
         return call("any", self, axis=axis, keepdims=keepdims)
 
     def all(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+        """Whether all elements are true; see `xp.all`."""
         return call("all", self, axis=axis, keepdims=keepdims)
 
     def argmax(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Self:
+        """Place of the first largest element; see `xp.argmax`."""
         return call("argmax", self, axis=axis, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Self:
+        """Place of the first smallest element; see `xp.argmin`."""
         return call("argmin", self, axis=axis, keepdims=keepdims)
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Self:
+        """Sums of the first elements, of the flattened array if `axis` is None."""
         row = self if axis is not None else self.reshape(-1)
         return call("cumulative_sum", row, axis=0 if axis is None else axis, dtype=dtype)
 
     def cumprod(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Self:
+        """Products of the first elements, of the flattened array if `axis` is None."""
         row = self if axis is not None else self.reshape(-1)
         return call("cumulative_prod", row, axis=0 if axis is None else axis, dtype=dtype)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
+        """Sum of a diagonal."""
         return call("sum", self.diagonal(offset, axis1, axis2), axis=-1)
 
     def ptp(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """Largest minus smallest element."""
         return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)  # pyright: ignore[reportOperatorIssue, reportUnknownVariableType]  # operators are added below
 
     # --- elementwise, searching, sorting ---
 
     def round(self, decimals: int = 0, out: None = None) -> Self:
+        """Nearest numbers of so many decimals, ties to even."""
         if not decimals:
             return call("round", self)
         scale = 10.0**decimals
@@ -190,6 +215,7 @@ class Methods(Handle):
         return call("divide", scaled, scale)
 
     def clip(self, min: Any = None, max: Any = None, out: None = None) -> Self:
+        """The elements limited to a range; see `xp.clip`."""
         return call("clip", self, min, max)
 
     def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Self:
@@ -212,12 +238,15 @@ class Methods(Handle):
         return call("tensordot", self, other, axes=((self._uop.ndim - 1,), (max(right.ndim - 2, 0),)))
 
     def nonzero(self) -> tuple[Self, ...]:
+        """Places of the elements that are not zero; see `xp.nonzero`."""
         return call("nonzero", self)
 
     def argsort(self, axis: int = -1, kind: str | None = None, *, stable: bool = True) -> Self:
+        """The order that sorts an axis, a stable one; see `xp.argsort`."""
         return call("argsort", self, axis=axis)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
+        """Where values belong in this sorted array; see `xp.searchsorted`."""
         return call("searchsorted", self, v, side=side, sorter=sorter)
 
     # --- assignment ---
@@ -237,6 +266,7 @@ class Methods(Handle):
         self._write(as_node(flat.reshape(self._uop.shape)))
 
     def tobytes(self, order: str = "C") -> bytes:
+        """The elements as bytes, in rows or, with order "F", in columns."""
         return self._memory("tobytes").array.tobytes("F" if order == "F" else "C")
 
     def view(self, dtype: Any = None) -> Self:

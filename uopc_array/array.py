@@ -34,30 +34,37 @@ class Array(Operators, Methods, Protocols):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The extents, a tuple of int."""
         return self._uop.shape
 
     @property
     def dtype(self) -> DType:
+        """The data type, a `numpy.dtype`."""
         return self._uop.dtype
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return len(self._uop.shape)
 
     @property
     def size(self) -> int:
+        """The number of elements."""
         return prod(self._uop.shape)
 
     @property
     def itemsize(self) -> int:
+        """Bytes of an element."""
         return self._uop.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
+        """Bytes of all elements."""
         return self.size * self.itemsize
 
     @property
     def device(self) -> str:
+        """The device: "cpu"."""
         return "cpu"
 
     @property

@@ -18,6 +18,7 @@ from uopc_array._arguments import (
     normalize_axis,
     wrap,
 )
+from uopc_array._nodes import is_scalar
 from uopc_array._promotion import promote, promote_to
 from uopc_array.array import Array
 from uopc_array.statistical_functions import cumulative_prod, cumulative_sum, max, mean, min, sum
@@ -166,12 +167,14 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
     Returns:
         dtype of ``a`` as converted; axes of ``q``, then those of ``a`` without ``axis``. nan where an element is.
     Raises:
-        ShapeError: no elements.
+        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, no elements.
+        ValueError: a Python number ``q`` is not between 0 and 1. In an array it is an IndexError, when computed.
     Example:
         >>> import uopc_array as xp
         >>> xp.quantile(xp.asarray([1.0, 2.0, 4.0]), 0.75)
         Array(3., dtype=float64)
     """
+    _check_part("quantile", q, 1)
     (node,) = as_real_floating("quantile", node_of(a))
     axes = normalize_axes("quantile", axis, node.ndim)
     n = prod(node.shape[i] for i in axes)
@@ -185,6 +188,11 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
         kept = [1 if i in axes else m for i, m in enumerate(node.shape)]
         out = out.reshape((*place.shape, *kept))
     return wrap(out)
+
+
+def _check_part(name: str, q: ArrayLike, whole: int) -> None:
+    if is_scalar(q) and not 0 <= q <= whole:
+        raise ValueError(f"{name}: expected q between 0 and {whole}, got {q}")
 
 
 def _interpolated(rows: UOp, place: UOp, n: int) -> UOp:
@@ -214,6 +222,7 @@ def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: b
         >>> xp.percentile(xp.asarray([1.0, 2.0, 4.0]), 50)
         Array(2., dtype=float64)
     """
+    _check_part("percentile", q, 100)
     return quantile(a, wrap(node_of(q).cast(dtypes.float64) / 100), axis, keepdims=keepdims)
 
 
@@ -391,7 +400,7 @@ def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) 
     """`median` of what is not nan; nan where there is nothing else.
 
     Raises:
-        AxisError, DTypeError: a wrong axis, complex numbers.
+        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, an empty axis.
     Example:
         >>> xp.nanmedian(xp.asarray([2.0, xp.nan, 1.0]))
         Array(1.5, dtype=float64)
@@ -399,6 +408,8 @@ def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) 
     (given,) = as_real_floating("nanmedian", node_of(a))
     node = given.reshape((given.size,)) if axis is None else given
     at = 0 if axis is None else normalize_axis("nanmedian", axis, node.ndim)
+    if node.shape[at] == 0:
+        raise ShapeError(f"nanmedian: no elements have no median, got shape {given.shape} with axis={axis}")
     rows = _axes.move_axis(sort_last_axis(_axes.move_axis(node, at, node.ndim - 1), False, False), node.ndim - 1, 0)
     count = composite.reduce_axes(node.eq(node).cast(dtypes.int64), Ops.ADD, (at,))
     low = (count - 1).binary(Ops.MAX, 0) // 2
