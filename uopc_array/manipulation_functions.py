@@ -447,6 +447,8 @@ def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:
     values = np.broadcast_to(buffer_of_node(counts).array.reshape(-1), (n,)).astype(np.int64)
     if np.any(values < 0):
         raise ValueError(f"repeat: expected repeats of 0 or more, got {int(values.min())}")
+    total = int(values.sum(dtype=np.float64))  # as int64 the sum might wrap around
+    check_shape("repeat", (*node.shape[:at], total, *node.shape[at + 1 :]))
     places = from_memory(np.repeat(np.arange(n), values))
     return wrap(_axes.take_on_axis(node, node_of(places), at))
 

@@ -14,7 +14,9 @@ from uopc_array._arguments import (
     ArrayLike,
     check_device,
     from_memory,
+    integer,
     node_of,
+    normalize_axes,
     normalize_axis,
     optional_dtype,
     shape_of,
@@ -390,11 +392,14 @@ def array_split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: 
 def _cut(name: str, node: UOp, how: int | Sequence[int], axis: int, equal: bool) -> list[Array]:
     at = normalize_axis(name, axis, node.ndim)
     n = node.shape[at]
-    if isinstance(how, int):
-        if how < 1 or (equal and n % how):
-            raise ValueError(f"{name}: an axis of extent {n} cannot be cut into {how} parts of one extent")
-        long = n % how
-        places = [i * (n // how) + min(i, long) for i in range(1, how)]
+    if isinstance(how, int | np.integer):
+        parts = int(how)
+        if parts < 1 or (equal and n % parts):
+            raise ValueError(f"{name}: an axis of extent {n} cannot be cut into {parts} parts of one extent")
+        long = n % parts
+        places = [n] * (parts - 1)  # at once, so that too many for the memory fail here
+        for i in range(1, min(parts, n)):
+            places[i - 1] = i * (n // parts) + min(i, long)
     else:
         places = [min(max(place + n if place < 0 else place, 0), n) for place in map(operator.index, how)]
     whole = [slice(None)] * node.ndim
@@ -465,7 +470,9 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
                [1, 3]], dtype=int64)
     """
     x = asarray(m)
-    quarters = k % 4
+    quarters = integer("rot90", "k", k) % 4
+    if len(normalize_axes("rot90", axes, x.ndim)) != 2:
+        raise ValueError(f"rot90: expected two axes, got axes={axes}")
     if quarters == 2:
         return flip(x, axis=axes)
     if quarters == 1:
@@ -519,6 +526,7 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
         return diagonal(v, k)
     if node.ndim != 1:
         raise ShapeError(f"diag: expected one axis or two, got shape {node.shape}")
+    k = integer("diag", "k", k)
     n = node.size + abs(k)
     rows = node.pad([(max(-k, 0), max(k, 0))])
     square = rows.reshape((n, 1)).expand((n, n))
@@ -568,13 +576,13 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_va
 def _pad_constant(node: UOp, widths: list[list[int]], values: Any) -> UOp:
     if isinstance(values, int | float) and values == 0 and math.copysign(1, values) > 0:
         return node.pad([(before, after) for before, after in widths])
-    fills = np.broadcast_to(np.asarray(values), (node.ndim, 2))
+    fills: list[list[Any]] = np.broadcast_to(np.asarray(values), (node.ndim, 2)).tolist()
     for axis, (before, after) in enumerate(widths):
-        parts = [_filled(node, axis, before, fills[axis, 0]), node, _filled(node, axis, after, fills[axis, 1])]
+        parts = [_filled(node, axis, before, fills[axis][0]), node, _filled(node, axis, after, fills[axis][1])]
         node = composite.concat([part for part in parts if part.shape[axis]] or [node], axis)
     return node
 
 
 def _filled(node: UOp, axis: int, n: int, value: Any) -> UOp:
     extents = (*node.shape[:axis], n, *node.shape[axis + 1 :])
-    return composite.full(extents, value.item(), node.dtype)
+    return composite.full(extents, value, node.dtype)

@@ -14,7 +14,7 @@ from uopc_array.linalg import cross
 from uopc_array.linear_algebra_functions import matmul, tensordot, vecdot
 from uopc_array.numpy_manipulation import diagonal
 from uopc_array.statistical_functions import sum
-from uopc_core import UOp, composite
+from uopc_core import UOp, composite, dtypes
 from uopc_core.errors import ShapeError
 
 __all__ = ["convolve", "correlate", "cross", "dot", "inner", "kron", "matvec", "outer", "trace", "vdot", "vecmat"]
@@ -242,4 +242,8 @@ def _slid(name: str, long: UOp, short: UOp, mode: str) -> UOp:
         raise ValueError(f'{name}: expected mode "full", "same" or "valid", got {mode!r}')
     padded = long.pad([widths[mode]])
     windows = _axes.windows(padded, k)
-    return _bodies.sum_of_products((windows, short.reshape((1, k)).expand(windows.shape)), 1)
+    factors = short.reshape((1, k)).expand(windows.shape)
+    if mode != "valid":  # 0 beyond the ends times an infinite factor would be nan
+        inside = _axes.windows(UOp.const(True, dtypes.bool, long.shape).pad([widths[mode]]), k)
+        factors = inside.where(factors, composite.zeros_like(factors))
+    return _bodies.sum_of_products((windows, factors), 1)
