@@ -45,6 +45,7 @@ __all__ = [
     "remainder",
     "right_shift",
     "rint",
+    "root_of_squares",
     "sign",
     "signbit",
     "square",
@@ -125,6 +126,12 @@ def absolute(x: UOp) -> UOp:
 
 def square(x: UOp) -> UOp:
     return multiply(x, x)
+
+
+def root_of_squares(total: UOp) -> UOp:
+    """The square root of a real sum of squares: a length, whose slope at 0 is taken to be 0 as that of `hypot` is."""
+    zero = total.eq(0)
+    return zero.where(composite.zeros_like(total), zero.where(1, total).unary(Ops.SQRT))
 
 
 def reciprocal(x: UOp) -> UOp:

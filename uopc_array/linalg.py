@@ -576,8 +576,7 @@ def _vector_norm(node: UOp, ord: float, axes: tuple[int, ...], keepdims: bool) -
             re, im = node.unary(Ops.REAL), node.unary(Ops.IMAG)
             squares = re * re + im * im
         total = composite.reduce_axes(squares, Ops.ADD, axes, keepdims)
-        zero = total.eq(0)
-        return zero.where(composite.zeros_like(total), zero.where(1, total).unary(Ops.SQRT))
+        return _bodies.root_of_squares(total)
     size = node.unary(Ops.ABS)
     if ord in (inf, -inf):
         return _extreme(size, ord, axes, keepdims)

@@ -27,7 +27,7 @@ from uopc_array.elementwise_functions import (
     remainder,
     round,
 )
-from uopc_core import Ops, UOp, composite, is_complex, is_inexact
+from uopc_core import Ops, UOp, composite, is_complex, is_float, is_inexact
 from uopc_core.errors import DTypeError
 
 __all__ = [
@@ -164,7 +164,7 @@ def cbrt(x: Array, /) -> Array:
         Array([ 3., -2.], dtype=float64)
     """
     node = _real_inexact("cbrt", x)
-    size = node.unary(Ops.ABS)
+    size = _size(node)
     guess = size ** (1 / 3)
     # one Newton step takes away the error of the exponent, which is no third; not where the root is 0 or not finite
     better = guess - (guess * guess * guess - size) / (guess * guess * 3)
@@ -363,8 +363,13 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         Array([ 1, -1], dtype=int64)
     """
     x, y = as_real("fmod", *promote("fmod", x1, x2))
-    size = _bodies.absolute(x) % _bodies.absolute(y)
+    size = _size(x) % _size(y)
     return wrap(_bodies.signbit(x).where(-size, size))
+
+
+def _size(x: UOp) -> UOp:
+    """The absolute value; its slope at 0 is that of the side which the sign of the zero names, where `abs` has 0."""
+    return _bodies.signbit(x).where(-x, x) if is_float(x.dtype) else _bodies.absolute(x)
 
 
 def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:

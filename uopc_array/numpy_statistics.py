@@ -393,7 +393,7 @@ def nanstd(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bo
         >>> xp.nanstd(xp.asarray([2.0, xp.nan, 4.0]))
         Array(1., dtype=float64)
     """
-    return wrap(nanvar(a, axis, ddof=ddof, keepdims=keepdims)._uop.unary(Ops.SQRT))
+    return wrap(_bodies.root_of_squares(nanvar(a, axis, ddof=ddof, keepdims=keepdims)._uop))
 
 
 def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) -> Array:

@@ -206,7 +206,7 @@ def std(x: Array, /, axis: AxisLike = None, *, correction: float = 0.0, keepdims
         keepdims: keep reduced axes with extent 1.
     Returns:
         dtype of ``x`` as converted, the real one for complex; shape of ``x`` without ``axis``. nan unless the divisor
-        is positive.
+        is positive. Where all elements are equal, the gradient is 0.
     Raises:
         AxisError: an axis is out of range or given twice.
     Example:
@@ -214,7 +214,7 @@ def std(x: Array, /, axis: AxisLike = None, *, correction: float = 0.0, keepdims
         >>> xp.std(xp.asarray([1.0, 3.0]))
         Array(1., dtype=float64)
     """
-    return wrap(_variance("std", x, axis, correction, keepdims).unary(Ops.SQRT))
+    return wrap(_bodies.root_of_squares(_variance("std", x, axis, correction, keepdims)))
 
 
 # ---------------------------------------------------------------------------------------------- scans
