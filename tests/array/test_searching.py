@@ -7,6 +7,7 @@ import pytest
 
 import uopc_array as xp
 from tests.array.reference import ALL, FLOATS, REAL, SHAPES, check, layouts, values
+from uopc_core import context
 
 FILLED = [shape for shape in SHAPES.values() if 0 not in shape]
 
@@ -85,6 +86,27 @@ def test_searchsorted_refuses_wrong_arguments() -> None:
         xp.searchsorted(x, x, sorter=x)
 
 
+@pytest.mark.parametrize("first", ["compile", "interpret"])
+@pytest.mark.parametrize("function", ["max", "min"])
+def test_the_place_of_an_extreme_in_memory_is_found_by_whoever_computes(function: str, first: str) -> None:
+    """Compiled code and NumPy give exponentials with different last digits."""
+    x = np.random.default_rng(0).standard_normal((60, 20))
+    places: list[Any] = []
+
+    def search(t: xp.Array) -> xp.Array:
+        extreme = getattr(xp, function)(xp.exp(t), axis=1)
+        with context(tier=first):
+            float(extreme[0])
+        for tier in ("compile", "interpret"):
+            with context(tier=tier):
+                places.append(np.asarray(xp.stop_gradient(getattr(xp, f"arg{function}")(xp.exp(t), axis=1))))
+        return xp.sum(extreme)
+
+    xp.grad(search)(xp.asarray(x))
+    for found in places:
+        np.testing.assert_array_equal(found, getattr(np, f"arg{function}")(x, axis=1))
+
+
 @pytest.mark.parametrize("left", ALL)
 @pytest.mark.parametrize("right", ["int8", "float32", "complex128"])
 def test_where_promotes_and_broadcasts(left: str, right: str) -> None:
@@ -103,3 +125,11 @@ def test_where_takes_scalars() -> None:
 def test_the_branch_not_taken_does_not_reach_the_derivative() -> None:
     x = xp.asarray([0.0, 4.0])
     check(xp.grad(lambda t: xp.sum(xp.where(t > 0, xp.sqrt(t), 0.0)))(x), np.asarray([0.0, 0.25]))
+
+
+def test_a_condition_alone_gives_the_places_where_it_holds() -> None:
+    x = values("int64", (3, 4))
+    for ours, wanted in zip(xp.where(xp.asarray(x) > 0), np.where(x > 0), strict=True):
+        check(ours, wanted)
+    with pytest.raises(TypeError, match="where: expected both x1 and x2, or neither"):
+        xp.where(xp.asarray(x), 1)  # pyright: ignore[reportArgumentType, reportCallIssue]

@@ -69,3 +69,16 @@ def test_an_extreme_zero_has_either_sign() -> None:
             check_kernel(kernel, zeros, [np.asarray(5e-324)], "")
     with pytest.raises(VerifyError, match="compiled code and interpreter differ at"):
         check_kernel(Kernel((-x,), 1), zeros, [np.asarray([0.0, 0.0])], "")
+
+
+@pytest.mark.parametrize("n_ulps", [1, 1e9])
+def test_numbers_that_might_be_equal_may_be_found_equal(n_ulps: float) -> None:
+    """As where an extreme in memory is compared with what it is the extreme of."""
+    z, w = VALUES
+    kernel = Kernel(((Z * W).eq(UOp.param(2, (4,), dtypes.complex128)).cast(dtypes.float64).reduce(Ops.ADD, 1),), 3)
+    values = [z, w, z * w * (1 + n_ulps * EPS)]
+    if n_ulps == 1:
+        check_kernel(kernel, values, [np.asarray(3.0)], "")
+    else:
+        with pytest.raises(VerifyError, match="compiled code and interpreter differ at"):
+            check_kernel(kernel, values, [np.asarray(3.0)], "")

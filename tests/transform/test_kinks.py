@@ -1,12 +1,18 @@
 """Where there is no derivative: the conventions."""
 
+from collections.abc import Callable
 from math import inf
 
 import numpy as np
+import pytest
 
 from tests.transform.checking import gradients, slope
 from tests.transform.records import integers, scatter
-from uopc_core.ir import Ops
+from uopc_core.ir import Ops, UOp
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.execute import realize_all
+from uopc_core.settings import context
+from uopc_core.transform.gradient import gradient
 
 
 def test_abs_has_slope_zero_at_zero() -> None:
@@ -49,6 +55,32 @@ def test_a_scattered_extreme_is_split_evenly_among_ties() -> None:
     base, value = gradients(lambda x, y: scatter("max", x, y, index), [5.0, 1.0, 2.0], [5.0, 5.0, 7.0])
     np.testing.assert_allclose(base, [1 / 3, 0.0, 1.0])
     np.testing.assert_allclose(value, [1 / 3, 1 / 3, 1.0])
+
+
+ROWS = np.random.default_rng(0).standard_normal((60, 20))
+ROW_OF = integers(*np.arange(ROWS.size) % 60)
+EXTREMES: dict[str, Callable[[UOp], UOp]] = {
+    "reduce max": lambda x: x.reduce(Ops.MAX, 1),
+    "scan max": lambda x: x.scan(Ops.MAX),
+    "scatter min": lambda x: scatter(
+        "min", x.shrink([(0, 60), (0, 1)]).reshape((60,)), x.reshape((ROWS.size,)), ROW_OF
+    ),
+}
+
+
+@pytest.mark.parametrize("first", ["compile", "interpret"])
+@pytest.mark.parametrize("name", EXTREMES)
+def test_an_extreme_in_memory_has_the_slope_of_one_that_is_not(name: str, first: str) -> None:
+    """Compiled code and NumPy give exponentials with other last digits, none of which equals the other's extreme."""
+    slopes: list[np.ndarray] = []
+    for tier in ("compile", "interpret"):
+        x = UOp.buffer(Buffer.from_numpy(ROWS)).stage(("variable", 0))
+        out = EXTREMES[name](x.unary(Ops.EXP))
+        with context(tier=first):
+            realize_all([out])
+        with context(tier=tier):
+            slopes.append(realize_all(gradient(out.reduce(Ops.ADD, out.ndim), [x]))[0].array)
+    np.testing.assert_allclose(slopes[0], slopes[1], rtol=1e-12)
 
 
 def test_the_last_of_several_writes_to_a_place_counts() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import is_complex, real_dtype
+from uopc_core.dtype import is_complex, is_inexact, real_dtype
 from uopc_core.errors import VerifyError
 from uopc_core.ir.op import MATH_FUNCTIONS, Ops
 from uopc_core.ir.text import to_uir
@@ -28,6 +28,7 @@ Array = np.ndarray[Any, Any]
 MATH_ULPS = 4
 _SLACK = 4.0  # errors of several operations may add up where the perturbations tried did not
 _PATTERNS = 3
+_NEAR_ULPS = 32  # closer than this, equality of computed numbers is chance
 
 
 def check_kernel(kernel: Kernel, values: Sequence[Any], results: Sequence[Array], source: str) -> None:
@@ -130,6 +131,7 @@ def _inexact_nodes(kernel: Kernel) -> set[UOp]:
 def _perturbed(kernel: Kernel, pattern: int) -> Kernel:
     """The kernel with every inexact result moved by the error it may have, up or down by `pattern`."""
     made: dict[UOp, UOp] = {}
+    tainted = _inexact_nodes(kernel)
     for number, node in enumerate(toposort(kernel.outputs)):
         sources = tuple([made[s] for s in node.src])
         same = sources == node.src
@@ -138,11 +140,22 @@ def _perturbed(kernel: Kernel, pattern: int) -> Kernel:
             if same
             else UOp.new(node.op, sources, node.arg, node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None)
         )
+        if node.op in (Ops.CMPEQ, Ops.CMPNE) and not tainted.isdisjoint(node.src):
+            near = _are_near(*sources)
+            new = near if node.op is Ops.CMPEQ else near.unary(Ops.NOT)
         if _is_inexact(node):
             sign = (1, -1)[hash((number * 2654435761 + pattern * 40503) >> 3) & 1] if pattern else 1
             new = new + _in_parts(_error_of(new, sources) * (sign * 1.0), new, pattern)
         made[node] = new
     return Kernel(tuple([made[out] for out in kernel.outputs]), kernel.n_params)
+
+
+def _are_near(x: UOp, y: UOp) -> UOp:
+    """Whether two computed numbers might have been equal."""
+    if not is_inexact(x.dtype):
+        return x.eq(y)
+    eps = float(np.finfo(real_dtype(x.dtype)).eps)
+    return x.eq(y) | (_magnitude(x - y) <= (_magnitude(x) + _magnitude(y)) * (_NEAR_ULPS * eps))
 
 
 def _error_of(node: UOp, sources: tuple[UOp, ...]) -> UOp:

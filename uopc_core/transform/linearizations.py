@@ -56,10 +56,19 @@ def _spread(reduced: UOp, shape: tuple[int, ...]) -> UOp:
     return reduced.reshape(reduced.shape + (1,) * (len(shape) - reduced.ndim)).expand(shape)
 
 
+def _anew(node: UOp) -> UOp:
+    """`node` for comparison with its operands: computed with them if it is in memory and they are not.
+
+    Who computed it then may have another last digit of a function of the library. Without memory it is `node` itself
+    in the plan, where no stage is left.
+    """
+    return UOp.new(node.op, tuple([x.stage("detach") for x in node.src]), node.arg)
+
+
 def _linearize_reduce_extreme(node: UOp, tangents: Tangents) -> UOp:
     """Split evenly among all elements that attain the extreme."""
     (x,), n = node.src, node.arg[1]
-    attained = x.eq(_spread(node, x.shape))
+    attained = x.eq(_spread(_anew(node), x.shape))
     share = attained.cast(x.dtype).reduce(Ops.ADD, n).recip()
     kept = attained.where(_tangent(node, tangents, 0), zeros_like(x))
     return kept.reduce(Ops.ADD, n) * share
@@ -116,8 +125,9 @@ def _linearize_scan_extreme(node: UOp, tangents: Tangents) -> UOp:
 
 def _linearize_scatter_extreme(node: UOp, tangents: Tangents) -> UOp:
     base, value, *indices = node.src
-    here = base.eq(node)
-    there = value.eq(UOp.new(Ops.INDEX, (node, *indices)))
+    extreme = _anew(node)
+    here = base.eq(extreme)
+    there = value.eq(UOp.new(Ops.INDEX, (extreme, *indices)))
     count = UOp.new(Ops.SCATTER, (here.cast(base.dtype), there.cast(base.dtype), *indices), "add")
     dbase = here.where(_tangent(node, tangents, 0), zeros_like(base))
     dvalue = there.where(_tangent(node, tangents, 1), zeros_like(value))
