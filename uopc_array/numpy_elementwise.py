@@ -167,7 +167,7 @@ def cbrt(x: Array, /) -> Array:
     size = _size(node)
     guess = size ** (1 / 3)
     # one Newton step takes away the error of the exponent, which is no third; not where the root is 0 or not finite
-    better = guess - (guess * guess * guess - size) / (guess * guess * 3)
+    better = guess - (guess - size / guess / guess) / 3  # no power of the guess: it may overflow
     root = (_bodies.isfinite(size) & size.ne(0)).where(better, guess)
     return wrap(root.binary(Ops.COPYSIGN, node))
 
@@ -363,6 +363,9 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         Array([ 1, -1], dtype=int64)
     """
     x, y = as_real("fmod", *promote("fmod", x1, x2))
+    if not is_float(x.dtype):
+        rest = x % y  # has the sign of y
+        return wrap((rest.ne(0) & (_bodies.signbit(x).ne(_bodies.signbit(y)))).where(rest - y, rest))
     size = _size(x) % _size(y)
     return wrap(_bodies.signbit(x).where(-size, size))
 
