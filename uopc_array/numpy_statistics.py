@@ -202,7 +202,9 @@ def _interpolated(rows: UOp, place: UOp, n: int) -> UOp:
     first, second = rows.index(low), rows.index((low + 1).binary(Ops.MIN, n - 1))
     part = (place - below).cast(rows.dtype).reshape((*place.shape, *[1] * (rows.ndim - 1))).expand(first.shape)
     last = composite.broadcast_to(rows.index(n - 1), first.shape)
-    return _bodies.isnan(last).where(last, first + (second - first) * part)
+    distance = second - first
+    between = (part < 0.5).where(first + distance * part, second - distance * (1 - part))  # from the nearer one
+    return _bodies.isnan(last).where(last, between)
 
 
 def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
@@ -376,10 +378,11 @@ def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bo
     """
     (node,) = as_real_floating("nanvar", node_of(a))
     center = composite.broadcast_to(nanmean(node, axis, keepdims=True)._uop, node.shape)
-    apart, _ = _replaced(node - center, 0)
-    count = node.eq(node).cast(node.dtype)
+    valid = node.eq(node)
+    apart = valid.where(node - center, 0)  # nan where the center is infinite
+    count = valid.cast(node.dtype)
     axes = normalize_axes("nanvar", axis, node.ndim)
-    total = composite.reduce_axes(apart._uop * apart._uop, Ops.ADD, axes, keepdims)
+    total = composite.reduce_axes(apart * apart, Ops.ADD, axes, keepdims)
     divisor = composite.reduce_axes(count, Ops.ADD, axes, keepdims) - ddof
     return wrap(total / (divisor > 0).where(divisor, float("nan")))
 
@@ -467,8 +470,10 @@ def _slope(node: UOp, axis: int, spacing: ArrayLike, edge_order: int) -> UOp:
         raise ShapeError(f"gradient: expected {edge_order + 1} points or more at axis {axis}, got shape {node.shape}")
     rows = _axes.move_axis(node, axis, 0)
     gaps = _gaps(spacing, n, node.dtype)
+    uniform = as_node(spacing).ndim == 0
     gaps = gaps.reshape((n - 1, *[1] * (node.ndim - 1))).expand((n - 1, *rows.shape[1:]))
-    parts = [_first_slope(rows, gaps, edge_order), *_inner_slopes(rows, gaps), _last_slope(rows, gaps, edge_order)]
+    ends = _first_slope(rows, gaps, edge_order), _last_slope(rows, gaps, edge_order)
+    parts = [ends[0], *_inner_slopes(rows, gaps, uniform), ends[1]]
     return _axes.move_axis(composite.concat(parts, 0), 0, axis)
 
 
@@ -477,12 +482,14 @@ def _part(rows: UOp, start: int, stop: int) -> UOp:
     return rows.shrink([(start % (rows.shape[0] + 1), stop % (rows.shape[0] + 1)), *whole])
 
 
-def _inner_slopes(rows: UOp, gaps: UOp) -> list[UOp]:
+def _inner_slopes(rows: UOp, gaps: UOp, uniform: bool) -> list[UOp]:
     n = rows.shape[0]
     if n < 3:
         return []
     before, after = _part(gaps, 0, n - 2), _part(gaps, 1, n - 1)
     left, middle, right = _part(rows, 0, n - 2), _part(rows, 1, n - 1), _part(rows, 2, n)
+    if uniform:  # the middle has no weight, be it infinite
+        return [(right - left) / (before + after)]
     slope_before, slope_after = (middle - left) / before, (right - middle) / after
     return [(slope_before * after + slope_after * before) / (before + after)]
 
