@@ -213,13 +213,14 @@ def _key_for_numpy(key: Any) -> Any:
 
 
 def own_memory(x: Handle) -> NumPyArray:
-    """The memory of `x`, which has been computed, as a NumPy array to write to; copied if anybody else can see it."""
+    """The memory of `x`, which has been computed, to write to: a copy if it is read-only or seen by others."""
     uop = x._uop
     memory = uop.arg
     array = memory.array
     base = array.base
     shared = (
-        _count(uop) > _ALONE[0]
+        not array.flags.writeable
+        or _count(uop) > _ALONE[0]
         or _count(memory) > _ALONE[1]
         or _count(array) > _ALONE[2]
         or (base is not None and _count(base) > _ALONE[3])

@@ -6,6 +6,7 @@ write into it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from types import ModuleType
 from typing import Any, Self, cast
@@ -79,6 +80,9 @@ class Protocols(Handle):
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return round(_one_element(self, "round"), ndigits)
+
+    def __trunc__(self) -> int:
+        return math.trunc(_one_element(self, "trunc"))
 
     def __format__(self, spec: str) -> str:
         if not spec or self._uop.flags & TRACED:

@@ -78,7 +78,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     Returns:
         dtype and shape of ``x``.
     Raises:
-        BufferError: ``x`` cannot be exported.
+        BufferError: ``x`` cannot be exported, or not be shared with ``copy=False``.
         AttributeError: ``x`` does not know DLPack.
     Example:
         >>> import numpy as np
@@ -90,6 +90,11 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     if isinstance(x, Array):
         return wrap(x._uop)
     values: np.ndarray[Any, Any] = np.from_dlpack(x)
+    if copy is False and not (values.flags.c_contiguous and values.flags.aligned):
+        raise BufferError(
+            f"from_dlpack: memory of shape {values.shape} with strides {values.strides} is not in C order and cannot "
+            "be shared; leave copy=False out"
+        )
     return wrap(node_from_numpy(values, None, copy))
 
 

@@ -18,8 +18,8 @@ from uopc_array._arguments import (
     normalize_axis,
     wrap,
 )
-from uopc_array._nodes import is_scalar
-from uopc_array._promotion import promote, promote_to
+from uopc_array._nodes import as_node, is_scalar
+from uopc_array._promotion import promote, promote_to, result_dtype
 from uopc_array.array import Array
 from uopc_array.statistical_functions import cumulative_prod, cumulative_sum, max, mean, min, sum
 from uopc_array.statistical_functions import prod as prod_of
@@ -165,7 +165,8 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
         axis: axes reduced; None reduces all.
         keepdims: keep reduced axes with extent 1.
     Returns:
-        dtype of ``a`` as converted; axes of ``q``, then those of ``a`` without ``axis``. nan where an element is.
+        dtype of ``a`` as converted, or the wider one of an array ``q``; axes of ``q``, then those of ``a`` without
+        ``axis``. nan where an element is.
     Raises:
         AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, no elements.
         ValueError: a Python number ``q`` is not between 0 and 1. In an array it is an IndexError, when computed.
@@ -176,13 +177,15 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
     """
     _check_part("quantile", q, 1)
     (node,) = as_real_floating("quantile", node_of(a))
+    where = q if is_scalar(q) else node_of(q)
+    node = node.cast(result_dtype(node, where))
     axes = normalize_axes("quantile", axis, node.ndim)
     n = prod(node.shape[i] for i in axes)
     if n == 0:
         raise ShapeError(f"quantile: no elements have no quantile, got shape {node.shape} with axis={axis}")
     rest = [m for i, m in enumerate(node.shape) if i not in axes]
     ordered = sort_last_axis(composite.move_axes_last(node, axes).reshape((*rest, n)), False, False)
-    place = node_of(q).cast(dtypes.float64) * (n - 1)
+    place = as_node(where).cast(dtypes.float64) * (n - 1)
     out = _interpolated(_axes.move_axis(ordered, len(rest), 0), place, n)
     if keepdims:
         kept = [1 if i in axes else m for i, m in enumerate(node.shape)]
@@ -216,7 +219,8 @@ def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: b
         axis: axes reduced; None reduces all.
         keepdims: keep reduced axes with extent 1.
     Returns:
-        dtype of ``a`` as converted; axes of ``q``, then those of ``a`` without ``axis``.
+        dtype of ``a`` as converted, or the wider one of an array ``q``; axes of ``q``, then those of ``a`` without
+        ``axis``.
     Raises:
         AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, an empty axis.
     Example:
@@ -225,7 +229,8 @@ def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: b
         Array(2., dtype=float64)
     """
     _check_part("percentile", q, 100)
-    return quantile(a, wrap(node_of(q).cast(dtypes.float64) / 100), axis, keepdims=keepdims)
+    part = q / 100 if is_scalar(q) else wrap(as_real_floating("percentile", node_of(q))[0] / 100)
+    return quantile(a, part, axis, keepdims=keepdims)
 
 
 def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -170,8 +170,12 @@ def _sorter(sorter: Array, node: UOp) -> UOp:
     return places
 
 
-def where(condition: Array, x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """``x1`` where the condition holds, else ``x2``.
+@overload
+def where(condition: Array, /) -> tuple[Array, ...]: ...
+@overload
+def where(condition: Array, x1: ArrayLike, x2: ArrayLike, /) -> Array: ...
+def where(condition: Array, x1: ArrayLike | None = None, x2: ArrayLike | None = None, /) -> Any:
+    """``x1`` where the condition holds, else ``x2``; of a condition alone, where it holds, as `nonzero` does.
 
     Args:
         condition: bool, or any dtype of which what is not zero holds.
@@ -181,12 +185,17 @@ def where(condition: Array, x1: ArrayLike, x2: ArrayLike, /) -> Array:
         the promoted dtype of ``x1`` and ``x2``; the common shape. The branch not taken never reaches the derivative.
     Raises:
         ShapeError: the shapes cannot be broadcast together.
+        TypeError: one of ``x1`` and ``x2`` is missing.
     Example:
         >>> import uopc_array as xp
         >>> x = xp.asarray([-1.0, 2.0])
         >>> xp.where(x > 0, x, 0.0)
         Array([0., 2.], dtype=float64)
     """
+    if x1 is None and x2 is None:
+        return nonzero(condition)
+    if x1 is None or x2 is None:
+        raise TypeError("where: expected both x1 and x2, or neither")
     chosen = node_of(condition).cast(dtypes.bool)
     x, y = promote("where", x1, x2)
     shape = broadcast("where", chosen.shape, x.shape)

@@ -1,7 +1,14 @@
 """What Python and other libraries ask of an array: copies, pickling, exchange with NumPy and DLPack, the namespace."""
 
 import copy
+import gc
+import io
+import itertools
+import json
+import math
 import pickle
+import weakref
+from typing import Any
 
 import array_api_compat
 import numpy as np
@@ -120,3 +127,209 @@ def test_text_of_a_traced_array_is_its_type():
     seen = []
     xp.jit(lambda x: (seen.extend([repr(x), str(x), f"{x}"]), x)[1])(xp.ones((2, 3)))
     assert seen == ["Array(shape=(2, 3), dtype=float64, traced)"] * 3
+
+
+ALL = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+ALL += ["float32", "float64", "complex64", "complex128"]
+LAYOUTS = {
+    "0-d": lambda x: x[0, 0],
+    "empty": lambda x: x[:0],
+    "contiguous": lambda x: x,
+    "strided": lambda x: x[::2, ::-3],
+    "transposed": lambda x: x.T,
+    "broadcast": lambda x: x.__array_namespace__().broadcast_to(x, (2, 4, 6)),
+}
+
+
+@pytest.mark.parametrize("version", [None, (0, 8), (1, 0), (1, 3)], ids=str)
+@pytest.mark.parametrize("copied", [None, True, False])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_dlpack_of_every_layout_and_dtype(layout, copied, version):
+    for dtype in ALL:
+        values = np.arange(24).reshape(4, 6).astype(dtype)
+        there = LAYOUTS[layout](xp.asarray(values))
+        capsule = there.__dlpack__(max_version=version, copy=copied, dl_device=(1, 0))
+        assert ("dltensor_versioned" in repr(capsule)) == (version is not None and version >= (1, 0))
+        back = np.from_dlpack(there, copy=copied)
+        np.testing.assert_array_equal(back, np.asarray(there), strict=True)
+        taken = xp.from_dlpack(np.asarray(LAYOUTS[layout](values)), device="cpu")
+        assert taken.dtype == dtype
+        np.testing.assert_array_equal(np.asarray(taken), np.asarray(there))
+
+
+def test_memory_taken_over_dlpack_is_shared_or_copied_as_asked():
+    memory = np.arange(4.0)
+    shared, copied = xp.from_dlpack(memory, copy=False), xp.from_dlpack(memory, copy=True)
+    memory[0] = 9.0
+    assert (float(shared[0]), float(copied[0])) == (9.0, 0.0)
+    with pytest.raises(BufferError, match=r"from_dlpack: memory of shape \(2,\) with strides \(16,\)"):
+        xp.from_dlpack(memory[::2], copy=False)
+    assert xp.from_dlpack(memory[::2]).tolist() == [9.0, 2.0]
+
+
+def test_read_only_memory_is_copied_before_it_is_written_to():
+    memory = np.arange(4.0)
+    memory.flags.writeable = False
+    x = xp.from_dlpack(memory, copy=False)
+    view = x[1:]
+    x[0] = 9.0
+    view[0] = 8.0
+    assert memory.tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert x.tolist() == [9.0, 8.0, 2.0, 3.0]
+
+
+class OldProducer:
+    """Speaks DLPack as before version 1.0: no keywords but `stream`."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, stream=None):
+        return self.values.__dlpack__()
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+@pytest.mark.parametrize("copied", [None, True, False])
+def test_an_older_producer_is_understood(copied):
+    values = np.arange(3.0)
+    x = xp.from_dlpack(OldProducer(values), copy=copied)
+    values[0] = 5.0
+    assert x.tolist() == [5.0 if copied is False else 0.0, 1.0, 2.0]
+
+
+def test_memory_lives_as_long_as_whoever_shares_it():
+    x = xp.arange(1000) * 2
+    there = np.from_dlpack(x)
+    del x
+    gc.collect()
+    for _ in range(8):
+        np.asarray(xp.arange(1000) * 3)
+    np.testing.assert_array_equal(there, np.arange(1000) * 2)
+    memory = np.arange(1000)
+    owner = weakref.ref(memory)
+    shared = xp.from_dlpack(memory, copy=False)
+    del memory
+    gc.collect()
+    assert owner() is not None
+    assert int(shared[5]) == 5
+    del shared
+    gc.collect()
+    assert owner() is None
+
+
+def test_a_capsule_that_nobody_takes_lets_go_of_the_memory():
+    x = xp.arange(3.0)
+    for version in (None, (1, 0)):
+        x.__dlpack__(max_version=version)
+    gc.collect()
+    assert x.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_there_is_no_memory_to_exchange_inside_jit():
+    with pytest.raises(TypeError, match="needs a value"):
+        xp.jit(lambda x: x.__dlpack__())(xp.ones(3))
+
+
+def test_the_buffer_protocol_gives_a_read_only_view():
+    view = xp.asarray([1.5, 2.5]).__buffer__(0)  # what memoryview(x) calls from Python 3.12 on
+    assert view.readonly
+    assert view.tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [math.sqrt, math.exp, math.lgamma, math.floor, math.ceil, math.trunc, math.isnan, math.degrees, round, abs],
+    ids=lambda f: f.__name__,
+)
+def test_functions_of_python_take_an_array_of_no_axes(function):
+    got = function(xp.asarray(2.5))
+    assert type(got) is type(function(2.5)) or function is abs
+    assert got == function(2.5)
+
+
+def test_an_integer_array_of_no_axes_is_an_index():
+    three = xp.asarray(3)
+    assert list(range(three)) == [0, 1, 2]
+    assert [1, 2, 3, 4][:three] == [1, 2, 3]
+    assert "ab" * three == "ababab"
+    assert hex(three) == "0x3"
+    assert math.comb(three, 2) == math.factorial(three) / 2
+    shape: tuple[Any, ...] = (2, three)
+    assert np.zeros(6).reshape(shape).shape == xp.zeros(shape).shape == (2, 3)
+    assert np.arange(6)[three] == 3
+    assert np.arange(6)[: xp.asarray(2)].tolist() == [0, 1]
+
+
+def test_an_array_of_ours_selects_from_one_of_numpy():
+    places, mask = xp.asarray([2, 0]), xp.asarray([True, False, True])
+    x = np.arange(3.0)
+    assert x[places].tolist() == [2.0, 0.0]
+    assert x[mask].tolist() == [0.0, 2.0]
+    x[mask] = xp.asarray([7.0, 8.0])
+    assert x.tolist() == [7.0, 1.0, 8.0]
+
+
+def test_functions_of_python_iterate():
+    x = xp.asarray([1.5, 2.5, -3.5])
+    assert [float(f(x)) for f in (sum, min, max, math.fsum, math.prod)] == [0.5, -3.5, 2.5, 0.5, -13.125]
+    assert [float(v) for v in sorted(x)] == [float(v) for v in reversed([2.5, 1.5, -3.5])]
+    assert [float(v) for v in reversed(x)] == [-3.5, 2.5, 1.5]
+    assert (any(x), all(x)) == (True, True)
+    a, b, c = x
+    assert float(a + b + c) == 0.5
+    assert [float(v) for v in itertools.accumulate(x)] == [1.5, 4.0, 0.5]
+    assert bytes(xp.asarray([1, 2], dtype=xp.uint8).tobytes()) == b"\x01\x02"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda x: json.dumps(x), TypeError, "not JSON serializable"),
+        (lambda x: hash(x), TypeError, "unhashable"),
+        (lambda x: {x: 1}, TypeError, "unhashable"),
+        (lambda x: math.sqrt(x), TypeError, "one element"),
+        (lambda x: round(x, 1), TypeError, "one element"),
+        (lambda x: [1, 2][x], TypeError, "index"),
+        (lambda x: int(xp.asarray(np.nan)), ValueError, "NaN"),
+        (lambda x: int(xp.asarray(np.inf)), OverflowError, "infinity"),
+        (lambda x: float(xp.asarray(1j)), TypeError, "complex"),
+        (lambda x: xp.from_dlpack([1.0]), AttributeError, "__dlpack__"),
+    ],
+)
+def test_what_an_array_cannot_be_is_an_error_of_python(call, error, text):
+    with pytest.raises(error, match=text):
+        call(xp.ones(3))
+
+
+def test_formats_of_text():
+    assert f"{xp.asarray(2.5):8.3f}|{xp.asarray(3):d}|{xp.asarray(1 + 2j):.1f}" == "   2.500|3|1.0+2.0j"
+    assert "%.1f %d %s" % (xp.asarray(2.5), xp.asarray(3), xp.asarray(True)) == "2.5 3 True"  # noqa: UP031
+    assert f"{xp.asarray([1.5, 2.0])}" == "[1.5 2. ]"
+
+
+def test_numpy_testing_compares():
+    x, n = xp.asarray([1.0, np.nan]), np.asarray([1.0, np.nan])
+    for assertion in (np.testing.assert_allclose, np.testing.assert_array_equal, np.testing.assert_equal):
+        assertion(x, n)
+        assertion(n, x)
+        with pytest.raises(AssertionError):
+            assertion(x, n + 1)
+    assert xp.asarray([1.0, 2.0]) == pytest.approx(np.asarray([1.0, 2.0]))
+    assert float(xp.asarray(2.5)) == pytest.approx(xp.asarray(2.5))
+
+
+def test_files_of_numpy_take_an_array():
+    file = io.BytesIO()
+    np.save(file, xp.asarray([[1, 2], [3, 4]]))
+    file.seek(0)
+    assert np.load(file).tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_every_kind_of_array_is_pickled_and_copied(protocol):
+    matrix = xp.asarray([[1, 2], [3, 4]])
+    for x in (xp.asarray(1j), matrix.T, matrix[::-1], matrix > 2, xp.zeros((0, 3)), xp.broadcast_to(matrix, (2, 2, 2))):
+        for other in (pickle.loads(pickle.dumps(x, protocol)), copy.copy(x), copy.deepcopy([x])[0]):
+            np.testing.assert_array_equal(np.asarray(other), np.asarray(x), strict=True)
