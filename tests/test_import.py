@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -23,7 +24,8 @@ def _modules_after(source: str) -> set[str]:
     """The modules that a fresh interpreter has after `source`, beyond those of NumPy."""
     program = f"import json, sys, numpy\nbefore = set(sys.modules)\n{source}\n"
     program += "print(json.dumps(sorted(set(sys.modules) - before)))"
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    environment = {**os.environ, "UOPC_TIER": "auto"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, check=True, capture_output=True, text=True)
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
