@@ -147,21 +147,23 @@ def test_scratch_is_aligned_and_belongs_to_one_thread(num_threads):
 
 
 def test_scratch_that_the_system_does_not_have_is_a_memory_error():
+    out = buffer_of([0], np.int8)
     program = Program([step(SCRATCH, (0,), dims=(0,), scratch_bytes=1 << 60)])
     with pytest.raises(MemoryError):
-        program.run(pointers(buffer_of([0], np.int8)))
+        program.run(pointers(out))
 
 
 @pytest.mark.parametrize("num_threads", [1, 2, 7])
 def test_the_failure_of_the_lowest_iteration_is_reported(num_threads):
     index = np.zeros(1000, np.int64)
     index[[413, 500, 730, 999]] = [9, -3, 8, 7]
+    wrong, right = buffer_of(index), buffer_of(np.zeros(1000, np.int64))
     program = Program([step(CHECKED, (0,), dims=(6,), extent=1000, work=BIG)])
     with context(num_threads=num_threads):
         for _ in range(10):
             with pytest.raises(IndexBoundsError, match=r"^index 9 is out of bounds for axis 2 with size 6$"):
-                program.run(pointers(buffer_of(index)))
-    program.run(pointers(buffer_of(np.zeros(1000, np.int64))))
+                program.run(pointers(wrong))
+    program.run(pointers(right))
 
 
 def test_steps_after_a_failure_do_not_run():
