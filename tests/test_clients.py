@@ -25,6 +25,14 @@ def test_array_namespace_is_ours():
     assert compat.to_device(x, compat.device(x)).device == x.device
 
 
+def test_array_api_compat_takes_the_array_for_no_library_it_knows():
+    x = xp.asarray(VALUES)
+    of_arrays = [name for name in dir(compat) if name.startswith("is_") and name.endswith("_array")]
+    of_namespaces = [name for name in dir(compat) if name.startswith("is_") and name.endswith("_namespace")]
+    assert [name for name in of_arrays if getattr(compat, name)(x)] == ["is_writeable_array"]
+    assert [name for name in of_namespaces if getattr(compat, name)(xp)] == []
+
+
 def test_code_without_isinstance():
     def standardize(x):
         ns = x.__array_namespace__()
@@ -94,6 +102,16 @@ CASES = {
     "setdiff1d": (lambda x, m: xpx.setdiff1d(x, xp.asarray([1.0])), lambda x, m: np.setdiff1d(x, [1.0])),
     "sinc": (lambda x, m: xpx.sinc(x / 2), lambda x, m: np.sinc(x / 2)),
     "union1d": (lambda x, m: xpx.union1d(x, xp.asarray([7.0])), lambda x, m: np.union1d(x, [7.0])),
+    "argpartition of an axis": (
+        lambda x, m: xp.sort(xp.take_along_axis(m, xpx.argpartition(m, 1, axis=1), axis=1), axis=1),
+        lambda x, m: np.sort(m, axis=1),
+    ),
+    "diag_indices": (lambda x, m: m[xpx.diag_indices(2, xp=xp)], lambda x, m: m[np.diag_indices(2)]),
+    "nanmax": (lambda x, m: xpx.nanmax(xp.sqrt(m - 1)), lambda x, m: np.nanmax(np.sqrt(m - 1))),
+    "nanmin": (lambda x, m: xpx.nanmin(xp.sqrt(m - 1)), lambda x, m: np.nanmin(np.sqrt(m - 1))),
+    "partition": (lambda x, m: xp.sort(xpx.partition(x, 2)), lambda x, m: np.sort(x)),
+    "rad2deg": (lambda x, m: xpx.rad2deg(x), lambda x, m: np.rad2deg(x)),
+    "triu_indices": (lambda x, m: m[xpx.triu_indices(2, xp=xp)], lambda x, m: m[np.triu_indices(2)]),
     "lazy_apply": (lambda x, m: xpx.lazy_apply(lambda a: a * 2, x), lambda x, m: x * 2),
     "lazy_apply of NumPy": (lambda x, m: xpx.lazy_apply(np.sort, x, as_numpy=True), lambda x, m: np.sort(x)),
 }

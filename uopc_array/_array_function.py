@@ -144,13 +144,24 @@ def _like(name: str) -> Callable[..., Any]:
 
 
 def _like_another(name: str) -> Callable[..., Any]:
+    n_values = 1 if name == "full" else 0  # a dtype may follow them by position
+
     def create(a: Any, *args: Any, order: str = "K", subok: bool = True, shape: Any = None, **kwargs: Any) -> Any:
+        if len(args) > n_values:
+            kwargs["dtype"], args = args[n_values], args[:n_values]
         if shape is None:
             return call(f"{name}_like", _array(a), *args, **kwargs)
         kwargs.setdefault("dtype", _array(a).dtype)
         return call(name, shape, *args, **kwargs)
 
     return create
+
+
+def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    """In the graph, unless None or text takes part, as where matplotlib calls it."""
+    if all(isinstance(x, Array | np.ndarray | np.number | int | float | complex) for x in args):
+        return call("broadcast_arrays", *args)
+    return call_host("numpy.broadcast_arrays", np.broadcast_arrays, args, {})
 
 
 def _iscomplexobj(x: Any) -> bool:
@@ -168,6 +179,7 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "amin": _method("min"),
     "around": _method("round"),
     "argsort": _argsort,
+    "broadcast_arrays": _broadcast_arrays,
     "clip": _clip,
     "iscomplexobj": _iscomplexobj,
     "isrealobj": lambda x: not _iscomplexobj(x),

@@ -137,6 +137,21 @@ def test_what_runs_in_numpy_has_no_derivative_and_no_trace(name):
         xp.jit(lambda x: function(x, *args))(xp.asarray(N))
 
 
+def test_none_and_text_are_broadcast_beside_arrays():
+    x, nothing, text = np.broadcast_arrays(xp.asarray(N), None, "a")
+    assert isinstance(x, xp.Array)
+    assert nothing.shape == text.shape == x.shape
+    assert all(isinstance(part, xp.Array) for part in np.broadcast_arrays(xp.asarray(N), 1.0, N))
+
+
+@pytest.mark.parametrize("name", ["empty_like", "ones_like", "zeros_like"])
+def test_a_dtype_by_position_is_taken_with_another_shape_too(name):
+    got = getattr(np, name)(xp.asarray(N), np.int8, shape=(2,))
+    assert (got.shape, got.dtype, type(got)) == ((2,), np.int8, xp.Array)
+    full = np.full_like(xp.asarray(N), 7, np.int8, shape=(2,))
+    assert (full.tolist(), full.dtype) == ([7, 7], np.int8)
+
+
 class Other:
     """A class with its own idea of NumPy's functions."""
 
