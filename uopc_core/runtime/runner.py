@@ -33,6 +33,7 @@ _CALL = "int64_t(*)(const void *, const char *, int64_t)"
 _LAST_STATUS = "void(*)(int64_t *)"
 _SCALAR_FORMATS = {"b": "q8x", "i": "q8x", "u": "Q8x", "f": "d8x", "c": "dd"}
 _OUT_OF_MEMORY = 2
+_MOST_WORK = 2**63 - 1
 # Links like any library: thread-local storage and fork handlers need what a lean kernel does without.
 _RUNTIME_FLAGS = ("-std=gnu99", "-O2", "-fPIC", "-shared", "-pthread", "-w")
 
@@ -128,7 +129,10 @@ class Program:
     def _step_row(self, step: ProgramStep) -> bytes:
         slots = struct.pack(f"{len(step.slots)}i", *step.slots)
         scalar_slots = struct.pack(f"{len(step.scalar_slots)}i", *step.scalar_slots)
-        dims = struct.pack(f"{len(step.dims)}q", *step.dims)
+        try:
+            dims = struct.pack(f"{len(step.dims)}q", *step.dims)
+        except struct.error:
+            raise MemoryError(f"{step.name}: no memory has {max(step.dims)} elements") from None
         return _STEP.pack(
             step.function.address,
             *map(self._address, (slots, scalar_slots, dims)),
@@ -136,7 +140,7 @@ class Program:
             len(step.scalar_slots),
             step.extent,
             max(1, step.grain),
-            step.work,
+            min(step.work, _MOST_WORK),
             step.scratch_bytes,
         )
 

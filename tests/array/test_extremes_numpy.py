@@ -1,0 +1,266 @@
+"""NumPy's other functions, operators, methods and keys on extreme values; both executors, any number of threads.
+
+The machinery, and the functions of the standard, are in test_extremes.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import uopc_array as xp
+from tests.array.extreme_keys import KEYS, build
+from tests.array.reference import INTEGERS, equal
+from tests.array.test_extremes import (
+    ANY,
+    FLOATING,
+    FUNCTIONS,
+    NUMBERS,
+    REAL,
+    SHAPES,
+    WHOLE,
+    Function,
+    along,
+    draw,
+    named,
+    outcome,
+    run,
+)
+from uopc_core import context
+
+SIGNED = ("int8", "int16", "int32", "int64")
+
+EXTRAS: dict[str, Function] = {
+    **named("absolute around array conjugate copy fliplr flipud ravel atleast_1d atleast_2d atleast_3d transpose",
+            dtypes=NUMBERS, least_ndim=2),
+    **named("angle cbrt deg2rad degrees exp2 rad2deg radians sinc arccos arccosh arcsin arcsinh arctan arctanh",
+            dtypes=FLOATING, ulps=8),
+    **named("rint fabs isneginf isposinf nan_to_num", dtypes=FLOATING),
+    **named("bitwise_not invert", dtypes=WHOLE),
+    **named("mod append", 2),
+    # of -0.0 and 0.0 either may be the extreme
+    **{name: Function(lambda ns, x, y, name=name: getattr(ns, name)(x, y) + 0, 2) for name in ("fmax", "fmin")},
+    **{name: Function(lambda ns, x, y, name=name: ns.asarray(getattr(ns, name)(x, y)), 2, REAL)
+       for name in ("array_equal", "array_equiv", "allclose")},
+    **named("fmod divmod", 2, tuple(INTEGERS)),
+    **named("heaviside true_divide isclose", 2, FLOATING),
+    **named("float_power power arctan2 logaddexp2", 2, FLOATING, ulps=8),
+    **along("amax amin cumsum cumprod ptp", ulps=64, small=True),
+    # NumPy has nan for the median of nothing
+    **{name: Function(lambda ns, x, name=name: getattr(ns, name)(ns.append(x, ns.ones(1, x.dtype))), 1, FLOATING,
+                      ulps=64, small=True) for name in ("median", "nanmedian")},
+    **along("nanmax nanmin nanmean nanstd nanvar nansum nanprod average", FLOATING, ulps=64,
+            small=True),
+    "quantile": Function(lambda ns, x: ns.quantile(x, 0.3, axis=-1), 1, FLOATING, ulps=64, small=True, least_ndim=1),
+    "gradient": Function(lambda ns, x: ns.gradient(x, axis=-1), 1, FLOATING, ulps=8, small=True, least_ndim=1),
+    "trapezoid": Function(lambda ns, x: ns.trapezoid(x, axis=-1), 1, FLOATING, ulps=64, small=True, least_ndim=1),
+    **{name: Function(lambda ns, x, y, name=name: getattr(ns, name)([x, y]), 2, ANY, least_ndim=2)
+       for name in ("vstack", "hstack", "dstack", "column_stack", "concatenate")},
+    **{name: Function(lambda ns, x, y, name=name: getattr(ns, name)(ns.ravel(x), ns.ravel(y)), 2, ulps=64, small=True,
+                      least_ndim=1) for name in ("inner", "dot", "outer", "vdot", "kron")},
+    "convolve": Function(lambda ns, x, y: ns.convolve(ns.ravel(x), ns.ravel(y)[:2]), 2, FLOATING, ulps=64, small=True),
+    "correlate": Function(lambda ns, x, y: ns.correlate(ns.ravel(x), ns.ravel(y)[:2], "same"), 2, FLOATING, ulps=64,
+                          small=True),
+    **named("diag diagonal trace rot90", dtypes=NUMBERS, least_ndim=2, small=True),
+    "swapaxes": Function(lambda ns, x: ns.swapaxes(x, 0, -1), 1, ANY, least_ndim=1),
+    "array_split": Function(lambda ns, x: ns.array_split(x, 4), 1, ANY, least_ndim=1),
+    **{f"pad {mode}": Function(lambda ns, x, mode=mode: ns.pad(x, 3, mode=mode), 1, NUMBERS, least_ndim=1)
+       for mode in ("constant", "edge", "reflect", "symmetric", "wrap")},
+    "einsum": Function(lambda ns, x, y: ns.einsum("...,...->...", x, y) + 0, 2),
+}  # fmt: skip
+
+
+def in_place(name: str) -> Callable[[Any, Any, Any], Any]:
+    def call(ns: Any, x: Any, y: Any) -> Any:
+        out = x.copy()
+        return getattr(operator, "i" + name)(out, y)
+
+    return call
+
+
+OPERATORS: dict[str, Function] = {
+    name: Function(lambda ns, x, y, name=name: getattr(operator, name)(x, y), 2, dtypes, small=small)
+    for names, dtypes, small in (
+        ("add sub mul mod lt le eq ne gt ge", REAL, False),
+        ("truediv", FLOATING, False),
+        ("floordiv", tuple(INTEGERS), False),
+        ("and_ or_ xor", WHOLE, False),
+    )
+    for name in names.split()
+} | {
+    f"i{name}": Function(in_place(name), 2, dtypes)
+    for names, dtypes in (("add sub mul mod", REAL), ("truediv", FLOATING), ("floordiv", tuple(INTEGERS)))
+    for name in names.split()
+}
+
+METHODS: dict[str, Function] = {
+    f"x.{name}": Function(lambda ns, x, name=name, args=args: getattr(x, name)(*args), 1, dtypes, ulps=64, small=True,
+                          least_ndim=ndim)
+    for names, args, dtypes, ndim in (
+        ("all any conj flatten ravel copy nonzero", (), NUMBERS, 1),
+        ("max min ptp argmax argmin sum prod cumsum cumprod round", (), REAL, 1),
+        ("mean std var", (-1,), FLOATING, 1), ("argsort sum", (-1,), tuple(INTEGERS), 1),
+        ("repeat", (3,), NUMBERS, 0), ("clip", (1, 5), REAL, 0), ("transpose", (), ANY, 0), ("diagonal", (), ANY, 2),
+        ("trace", (), REAL, 2), ("swapaxes", (0, -1), ANY, 1), ("reshape", (-1,), ANY, 0), ("squeeze", (), ANY, 0),
+    ) for name in names.split() if name != "argsort"
+}  # fmt: skip
+
+ALL = EXTRAS | OPERATORS | METHODS
+
+
+@pytest.mark.parametrize("function", ALL.values(), ids=ALL.keys())
+def test_interpreted(function: Function) -> None:
+    @settings(max_examples=6)
+    @given(st.sampled_from(function.dtypes), st.sampled_from(SHAPES), st.integers(0, 3), st.integers(0, 1000))
+    def examine(dtype: str, shape: tuple[int, ...], layout: int, seed: int) -> None:
+        if len(shape) >= function.least_ndim:
+            with context(tier="interpret"):
+                run(function, dtype, shape, layout, seed)
+
+    examine()
+
+
+# the others are made of movement and of what the functions of the standard compile already
+MADE_OF_THEIR_OWN = (
+    "cbrt fmod divmod heaviside nan_to_num sinc exp2 logaddexp2 float_power nanvar quantile gradient fmax"
+)
+COMPILED = [*MADE_OF_THEIR_OWN.split(), "convolve", "correlate", "trapezoid", "array_equal", "isclose", "ifloordiv"]
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiled(name: str) -> None:
+    function = ALL[name]
+    with context(tier="compile"):
+        run(function, function.dtypes[-1], (3, 3), 3, 1)
+
+
+def whole(function: Function, tier: Any, arrays: list[Any]) -> Any:
+    """The results as NumPy arrays, or the class of the exception."""
+    with context(tier=tier):
+        out = outcome(function.call, xp, *[xp.asarray(array) for array in arrays])
+        return type(out) if isinstance(out, Exception) else [np.asarray(part) for part in out]
+
+
+APART = {name: function for name, function in FUNCTIONS.items() if not function.compared}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_where_numpy_is_not_the_reference_both_executors_agree(name: str) -> None:
+    function = APART[name]
+    arrays = [draw(function.dtypes[-1], (3, 3), seed, False) for seed in range(function.arity)]
+    ours, compiled = whole(function, "interpret", arrays), whole(function, "compile", arrays)
+    if isinstance(ours, type):
+        assert compiled is ours
+        return
+    for got, want in zip(compiled, ours, strict=True):
+        assert got.dtype == want.dtype
+        assert equal(got, want, ulps=16), f"compiled\n{got!r}\ninterpreted\n{want!r}"
+
+
+THREADED = "exp sum mean max matmul vecdot cumulative_sum argmax sort roll".split()
+
+
+@pytest.mark.parametrize("name", THREADED)
+@pytest.mark.parametrize("shape", [(1 << 9, 1 << 9), (3, 1 << 17)], ids=str)
+def test_results_do_not_depend_on_the_number_of_threads(name: str, shape: tuple[int, ...]) -> None:
+    function = (FUNCTIONS | ALL)[name]
+    arrays = [xp.asarray(draw("float64", shape, seed, True)) for seed in range(function.arity)]
+    results = []
+    for num_threads in (1, 2):
+        with context(tier="compile", num_threads=num_threads):
+            out = function.call(xp, *[array * 1.5 for array in arrays])
+            results.append(np.asarray(out).tobytes())
+    assert results[0] == results[1]
+
+
+def assigned(ns: Any, x: Any, key: Any, value: Any) -> Any:
+    out = ns.asarray(x).copy()
+    out[key] = value
+    return out
+
+
+KEYED: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "read": lambda ns, x, key: ns.asarray(x)[key],
+    "written": lambda ns, x, key: assigned(ns, x, key, 9),
+    "written an array": lambda ns, x, key: assigned(ns, x, key, ns.asarray([5])),
+    "written what was read": lambda ns, x, key: assigned(ns, x, key, ns.asarray(x)[key]),
+}
+
+
+@pytest.mark.parametrize("call", KEYED.values(), ids=KEYED.keys())
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+def test_any_key_does_what_numpy_does(call: Callable[[Any, Any, Any], Any], tier: Any) -> None:
+    shapes = [(3, 4), (4, 3, 2), (0, 4), (3,), ()] if tier == "interpret" else [(3, 4)]
+
+    @settings(max_examples=30 if tier == "interpret" else 4)
+    @given(KEYS, st.sampled_from(shapes))
+    def examine(recipe: list[tuple[Any, ...]], shape: tuple[int, ...]) -> None:
+        x = np.arange(int(np.prod(shape))).reshape(shape)
+        wanted = outcome(lambda: call(np, x, build(np, recipe)))
+        with context(tier=tier):
+            ours = outcome(lambda: call(xp, x, build(xp, recipe)))
+        if isinstance(ours, Exception):
+            assert isinstance(ours, IndexError | ValueError | TypeError)
+            assert isinstance(wanted, Exception), f"{ours!r}, but NumPy gives {wanted}"
+        elif isinstance(wanted, Exception):  # NumPy looks at indices that select nothing as well
+            assert np.asarray(ours[0]).size == 0
+        else:
+            assert equal(ours[0], wanted[0])
+
+    examine()
+
+
+HUGE = (2**31, -(2**31), 2**62, 2**63 - 1, 2**63, -(2**63), 2**64 - 1, -(10**30), np.uint64(2**64 - 1), np.int8(-1))
+# the extents fail for their size or have nothing in them, so that no case takes memory
+ARGUMENTS: dict[str, Callable[[Any], Any]] = {
+    **{name: lambda n, name=name: getattr(xp, name)(xp.ones((3, 4)), axis=n)
+       for name in "max sum argmax sort argsort cumulative_sum diff flip all expand_dims unstack var".split()},
+    "concat": lambda n: xp.concat([xp.ones((3, 4))] * 2, axis=n), "stack": lambda n: xp.stack([xp.ones(3)], axis=n),
+    "take": lambda n: xp.take(xp.arange(6), xp.asarray([n])),
+    "moveaxis": lambda n: xp.moveaxis(xp.ones((3, 4)), 0, n),
+    "roll": lambda n: xp.roll(xp.arange(6), n), "roll empty": lambda n: xp.roll(xp.ones((0, 3)), n, axis=0),
+    "repeats": lambda n: xp.repeat(xp.arange(3), xp.asarray([n, n, n])),
+    "tril": lambda n: xp.tril(xp.ones((3, 4)), k=n), "eye": lambda n: xp.eye(3, k=n),
+    "diagonal": lambda n: xp.linalg.diagonal(xp.ones((3, 4)), offset=n),
+    "trace": lambda n: xp.trace(xp.ones((3, 4)), n),
+    "diff n": lambda n: xp.diff(xp.arange(6), n=n), "reshape": lambda n: xp.reshape(xp.arange(6), (n, -1)),
+    "split at": lambda n: xp.split(xp.arange(6), [n, 2]), "rot90": lambda n: xp.rot90(xp.ones((3, 4)), n),
+    "fft axis": lambda n: xp.fft.fft(xp.ones((3, 4)), axis=n),
+    "pad value": lambda n: xp.pad(xp.arange(3), 1, constant_values=n),
+    "fill": lambda n: xp.full((2,), n, dtype=xp.int8), "clip": lambda n: xp.clip(xp.arange(3, dtype=xp.int8), 0, n),
+    "searchsorted": lambda n: xp.searchsorted(xp.arange(6), n), "shift": lambda n: xp.arange(3) << n,
+    "power": lambda n: xp.arange(3) ** n, "floor": lambda n: xp.arange(3) // n, "rest": lambda n: xp.arange(3) % n,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("n", HUGE, ids=str)
+@pytest.mark.parametrize("call", ARGUMENTS.values(), ids=ARGUMENTS.keys())
+def test_an_argument_beyond_all_bounds_gives_a_result_or_a_python_error(call: Callable[[Any], Any], n: int) -> None:
+    out = outcome(call, n)
+    known = (ValueError, TypeError, IndexError, OverflowError, MemoryError)
+    assert isinstance(out, tuple) or isinstance(out, known), repr(out)
+
+
+SIZES: dict[str, Callable[[Any], Any]] = {
+    "zeros": lambda n: xp.zeros(n), "ones": lambda n: xp.ones((n, n)), "full": lambda n: xp.full((n,), 1),
+    "arange": lambda n: xp.arange(0, n), "linspace": lambda n: xp.linspace(0, 1, n), "eye": lambda n: xp.eye(n),
+    "identity": lambda n: xp.identity(n), "broadcast_to": lambda n: xp.broadcast_to(xp.ones(()), (n,)) + 1,
+    "repeat": lambda n: xp.repeat(xp.ones(3), n), "tile": lambda n: xp.tile(xp.ones(3), (n,)),
+    "pad": lambda n: xp.pad(xp.ones(3), n), "pad edge": lambda n: xp.pad(xp.ones(3), n, mode="edge"),
+    "repeats": lambda n: xp.repeat(xp.ones(3), xp.asarray([n, n, n])), "fft": lambda n: xp.fft.fft(xp.ones(3), n=n),
+    "irfft": lambda n: xp.fft.irfft(xp.ones(3), n=n), "fftfreq": lambda n: xp.fft.fftfreq(n),
+    "array_split": lambda n: xp.array_split(xp.ones(3), n),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [2**61, 2**63 - 1, 10**30], ids=str)
+@pytest.mark.parametrize("call", SIZES.values(), ids=SIZES.keys())
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+def test_sizes_beyond_any_memory_are_a_python_error(call: Callable[[Any], Any], n: int, tier: Any) -> None:
+    with context(tier=tier):
+        out = outcome(call, n)
+    assert isinstance(out, ValueError | OverflowError | MemoryError), repr(out)
