@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 
@@ -21,11 +22,16 @@ __all__ = [
     "as_floating",
     "as_real",
     "as_real_floating",
+    "check_choice",
     "check_device",
+    "check_shape",
     "from_memory",
+    "integer",
+    "integers",
     "node_of",
     "normalize_axes",
     "normalize_axis",
+    "number",
     "optional_dtype",
     "shape_of",
     "view",
@@ -37,10 +43,13 @@ ArrayLike = Any
 AxisLike = int | Sequence[int] | None
 ShapeLike = int | Sequence[int]
 
+MAX_AXES = 64  # of a NumPy array, which every array here can become
+MAX_ELEMENTS = 2**63 - 1
 
-def node_of(x: ArrayLike) -> UOp:
-    """The node of an array."""
-    return x._settled() if isinstance(x, Array) else as_node(x)
+
+def node_of(name: str, x: ArrayLike) -> UOp:
+    """The node of an argument of the function `name`."""
+    return x._settled() if isinstance(x, Array) else as_node(x, name=name)
 
 
 wrap: Callable[[UOp], Array] = Array._from_uop
@@ -56,19 +65,90 @@ def from_memory(values: np.ndarray[Any, Any]) -> Array:
     return wrap(node_from_numpy(np.asarray(values, order="C"), None, False))
 
 
+# ---------------------------------------------------------------------------------------------- numbers and names
+
+
+def integer(name: str, what: str, value: Any) -> int:
+    """`value`, the argument `what` of the function `name`, as a Python int: an int, or what knows `__index__`.
+
+    Raises:
+        TypeError: it is no integer.
+    """
+    if type(value) is int:
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer for {what}, got {_shown(value)}") from None
+
+
+def integers(name: str, what: str, value: Any) -> tuple[int, ...]:
+    """`value` as a tuple of Python ints: one integer, or a sequence or an array of one axis of them.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isinstance(value, Iterable) and getattr(cast("Any", value), "ndim", 1):
+        if getattr(cast("Any", value), "ndim", 1) > 1:
+            raise TypeError(f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}")
+        return tuple([integer(name, what, item) for item in cast("Iterable[Any]", value)])
+    if not isinstance(value, SupportsIndex):
+        raise TypeError(f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}")
+    return (integer(name, what, value),)
+
+
+def _shown(value: Any) -> str:
+    """A wrong argument in a message: arrays by their shape and dtype."""
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"an array of shape {value.shape}, {value.dtype}"
+    return f"{value!r:.60} ({type(value).__name__})"
+
+
+def number(name: str, what: str, value: Any) -> float:
+    """`value` as a Python int or float: a real number, or an array of one.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if isinstance(value, int | float):
+        return value
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a real number for {what}, got {_shown(value)}") from None
+
+
+def check_choice(name: str, what: str, value: object, choices: Iterable[str]) -> None:
+    """
+    Raises:
+        ValueError: `value` is none of the strings that the argument `what` takes.
+    """
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        *first, last = [f'"{choice}"' for choice in known]
+        raise ValueError(f"{name}: expected {what} {', '.join(first)} or {last}, got {value!r}")
+
+
 # ---------------------------------------------------------------------------------------------- axes
 
 
-def normalize_axis(name: str, axis: SupportsIndex, ndim: int) -> int:
+def normalize_axis(name: str, axis: Any, ndim: int) -> int:
     """`axis` counted from the front.
 
     Raises:
         AxisError: it is out of range.
+        TypeError: it is no integer, or a bool.
     """
-    number = operator.index(axis)
-    if not -ndim <= number < ndim:
-        raise AxisError(f"{name}: axis {number} is out of bounds for an array of {ndim} axes")
-    return number + ndim if number < 0 else number
+    place = axis if type(axis) is int else _axis_number(name, axis)
+    if not -ndim <= place < ndim:
+        raise AxisError(f"{name}: axis {place} is out of bounds for an array of {ndim} axes")
+    return place + ndim if place < 0 else place
+
+
+def _axis_number(name: str, axis: Any) -> int:
+    if isinstance(axis, bool | np.bool_):
+        raise TypeError(f"{name}: expected an integer for axis, got {axis!r}")
+    return integer(name, "axis", axis)
 
 
 def normalize_axes(name: str, axis: AxisLike, ndim: int) -> tuple[int, ...]:
@@ -79,7 +159,7 @@ def normalize_axes(name: str, axis: AxisLike, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
-    if not isinstance(axis, Sequence):
+    if not isinstance(axis, tuple | list):
         return (normalize_axis(name, axis, ndim),)
     axes = tuple([normalize_axis(name, a, ndim) for a in axis])
     if len(set(axes)) != len(axes):
@@ -94,17 +174,29 @@ def shape_of(name: str, shape: ShapeLike) -> tuple[int, ...]:
     """`shape` as a tuple of Python ints.
 
     Raises:
-        ShapeError: an extent is negative.
+        ShapeError: an extent is negative, or there are too many axes or elements.
+        TypeError: no integer, and no sequence of integers.
     """
-    given: Sequence[Any] = [shape] if isinstance(shape, SupportsIndex) else list(shape)
-    out = tuple([operator.index(n) for n in given])
+    out = integers(name, "shape", shape)
     if any(n < 0 for n in out):
         raise ShapeError(f"{name}: expected extents of 0 or more, got shape {out}")
+    check_shape(name, out)
     return out
 
 
-def optional_dtype(dtype: Any) -> DType | None:
-    return None if dtype is None else as_dtype(dtype)
+def check_shape(name: str, shape: tuple[int, ...]) -> None:
+    """
+    Raises:
+        ShapeError: more axes or elements than an array can have.
+    """
+    if len(shape) > MAX_AXES:
+        raise ShapeError(f"{name}: expected {MAX_AXES} axes at most, got {len(shape)}")
+    if prod(shape) > MAX_ELEMENTS:
+        raise ShapeError(f"{name}: expected {MAX_ELEMENTS} elements at most, got shape {shape}")
+
+
+def optional_dtype(name: str, dtype: Any) -> DType | None:
+    return None if dtype is None else as_dtype(dtype, name)
 
 
 def check_device(name: str, device: object) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 from uopc_array._handle import Handle, View
 from uopc_array._indexing import ItemLens, ParsedKey, advanced_orders, is_basic, parse_key, view_of
 from uopc_array._lenses import write_back
-from uopc_array._nodes import Operand, as_node, cast_node, is_scalar, to_operand
+from uopc_array._nodes import Operand, as_node, cast_node, const_node, is_scalar, to_operand
 from uopc_array._realize import buffer_from_numpy, buffer_of_node
-from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex
+from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, IndexBoundsError, ShapeError
 
 __all__ = ["assign", "assigned", "check_assignable", "own_memory", "value_node"]
@@ -37,7 +37,7 @@ def assigned(x: UOp, key: Any, value: Any) -> UOp:
         DTypeError: a complex value for a real array.
         IndexError: see `parse_key`.
     """
-    operand = to_operand(value)
+    operand = _operand_for(x.dtype, value)
     mask = _mask_alone(key)
     if mask is not None and _fits_under_mask(x, mask, operand):
         return _assigned_where(x, mask, operand)
@@ -49,12 +49,19 @@ def assigned(x: UOp, key: Any, value: Any) -> UOp:
     return write_back(x, view, _scattered(view, parsed, operand))
 
 
+def _operand_for(dtype: DType, value: Any) -> Operand:
+    """`value` ready to be stored in an array of `dtype`; ints in a list must fit into it, as one alone must."""
+    if is_integer(dtype) and isinstance(value, list | tuple):
+        return as_node(value, dtype, name="assignment")
+    return to_operand(value, "assignment")
+
+
 def value_node(value: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
     """`value` in the dtype and shape of the place it is written to; surplus leading axes of extent 1 are dropped."""
     if is_scalar(value):
-        check_assignable(as_node(value).dtype, dtype)
-        return UOp.const(value, dtype, shape)
-    node = as_node(value)
+        check_assignable(as_node(value, name="assignment").dtype, dtype)
+        return const_node("assignment", value, dtype, shape)
+    node = as_node(value, name="assignment")
     check_assignable(node.dtype, dtype)
     extra = max(0, node.ndim - len(shape))
     if node.shape[:extra] == (1,) * extra:
@@ -118,7 +125,7 @@ def assign(x: Handle, key: Any, value: Any) -> None:
     if type(value) in _REALS and x._alias is None and x._uop.op is _BUFFER and not x._uop.flags and _is_plain(key):
         _store(own_memory(x), key, value)
         return
-    operand = to_operand(value)
+    operand = _operand_for(x._uop.dtype, value)
     if _is_same_view(x, key, operand):
         return
     if _needs_graph(x, key, operand) or (_is_large_and_pending(operand) and is_basic(key)):
@@ -177,7 +184,7 @@ def _store(target: NumPyArray, key: Any, value: Any) -> None:
     try:
         target[key] = value
     except IndexError as error:
-        raise IndexBoundsError(str(error)) from None
+        raise IndexBoundsError(f"assignment: {error}") from None
     except ValueError as error:
         if np.ndim(value):
             raise ShapeError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from uopc_array._origins import gather
 from uopc_core import UOp, composite
 
 __all__ = ["diagonal", "move_axis", "take_along_axis", "take_on_axis", "windows"]
@@ -43,16 +44,16 @@ def windows(x: UOp, k: int) -> UOp:
     return rows.shrink([(0, k), (0, n - k + 1)]).permute((1, 0))
 
 
-def take_on_axis(x: UOp, places: UOp, axis: int) -> UOp:
-    """``x`` gathered at `places` on one axis, whose place in the shape the axes of `places` take."""
-    gathered = move_axis(x, axis, 0).index(places)
+def take_on_axis(name: str, x: UOp, places: UOp, axis: int) -> UOp:
+    """``x`` gathered at `places` on one axis, whose place in the shape the axes of `places` take; for `name`."""
+    gathered = gather(name, move_axis(x, axis, 0), places)
     order = [*range(places.ndim, places.ndim + axis), *range(places.ndim), *range(places.ndim + axis, gathered.ndim)]
     return gathered.permute(order)
 
 
-def take_along_axis(x: UOp, places: UOp, axis: int) -> UOp:
+def take_along_axis(name: str, x: UOp, places: UOp, axis: int) -> UOp:
     """``x`` gathered on `axis` at places that depend on the other coordinates; the other extents agree."""
     coordinates: Sequence[UOp] = [
         places if i == axis else composite.iota(places.shape, i, places.dtype) for i in range(x.ndim)
     ]
-    return x.index(*coordinates)
+    return gather(name, x, *coordinates)

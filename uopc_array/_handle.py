@@ -11,8 +11,9 @@ import weakref
 from typing import Any, Self
 
 from uopc_array._lenses import ChainLens, Lens, chain_between, layout_of, write_back
+from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
-from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, realize_all
+from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp
 
 __all__ = ["Handle", "Root", "View"]
 
@@ -188,7 +189,7 @@ class Handle:
         if uop.op is Ops.BUFFER:
             return uop.arg
         if uop.realized is None and hasattr(self, "_mates") and not uop.flags & TRACED:
-            realize_all([uop, *_pending(self._mates)])
+            compute([uop, *_pending(self._mates)])
             del self._mates
         memory = buffer_of_node(uop, what)
         if not uop.flags & TRACKED:

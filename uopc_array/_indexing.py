@@ -111,7 +111,14 @@ def _node_of_index(item: Any) -> UOp:
 def _concrete_slice(item: slice[Any, Any, Any]) -> slice[Any, Any, Any]:
     if item.step == 0:
         raise ValueError("index: the step of a slice cannot be zero")
-    return slice(*[None if part is None else operator.index(part) for part in (item.start, item.stop, item.step)])
+    return slice(*[None if part is None else _slice_part(part) for part in (item.start, item.stop, item.step)])
+
+
+def _slice_part(part: Any) -> int:
+    try:
+        return operator.index(part)
+    except TypeError:
+        raise TypeError(f"index: expected an integer for a slice, got {part!r:.60} ({type(part).__name__})") from None
 
 
 class _Parser:
@@ -244,6 +251,10 @@ def read(x: UOp, key: Any) -> UOp:
     return read_any(x, key) if node is None else node
 
 
+def _is_plain(part: Any) -> bool:
+    return part is None or type(part) is int
+
+
 def read_any(x: UOp, key: Any) -> UOp:
     """``x[key]`` for keys of every kind."""
     parsed = parse_key(key, x.shape)
@@ -266,6 +277,8 @@ def read_box(x: UOp, key: Any) -> UOp | None:
             item %= n
             bounds.append((item, item + 1))
         elif type(item) is slice and (item.step is None or item.step == 1):
+            if not (_is_plain(item.start) and _is_plain(item.stop)):
+                return None
             start, stop, _ = item.indices(n)
             stop = max(start, stop)
             bounds.append((start, stop))

@@ -7,7 +7,7 @@ from typing import Any, Self
 from uopc_array import _bodies
 from uopc_array._handle import Handle
 from uopc_array._lenses import PartLens
-from uopc_array._namespace import call, find_function
+from uopc_array._namespace import call
 from uopc_array._nodes import as_node, cast_node
 from uopc_core import Ops, as_dtype, is_complex
 from uopc_core.errors import DTypeError, ShapeError
@@ -31,10 +31,10 @@ class Methods(Handle):
 
     def astype(self, dtype: Any, *, copy: bool = True, device: Any = None) -> Self:
         """This array converted to `dtype`."""
-        wanted = as_dtype(dtype)
+        wanted = as_dtype(dtype, "astype")
         if not copy and wanted is self._uop.dtype and not self._weak:
             return self
-        return self._from_uop(cast_node(self._settled(), wanted))
+        return self._from_uop(cast_node(self._settled(), wanted, "astype"))
 
     @property
     def real(self) -> Self:
@@ -85,9 +85,7 @@ class Methods(Handle):
 
     def swapaxes(self, axis1: int, axis2: int, /) -> Self:
         """Two axes exchanged."""
-        order = list(range(self._uop.ndim))
-        order[axis1], order[axis2] = order[axis2], order[axis1]
-        return call("permute_dims", self, tuple(order))
+        return call("swapaxes", self, axis1, axis2)
 
     def ravel(self, order: str = "C") -> Self:
         """The elements in one row: a view where they lie in that order, else an array of its own."""
@@ -112,9 +110,7 @@ class Methods(Handle):
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """The elements on a diagonal of two axes, as the last axis."""
-        order = [axis for axis in range(self._uop.ndim) if axis not in (axis1 % self._uop.ndim, axis2 % self._uop.ndim)]
-        moved = call("permute_dims", self, (*order, axis1 % self._uop.ndim, axis2 % self._uop.ndim))
-        return find_function("linalg.diagonal")(moved, offset=offset)
+        return call("diagonal", self, offset, axis1, axis2)
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Self:
         """Elements repeated, of the flattened array if `axis` is None; see `xp.repeat`."""
@@ -273,7 +269,7 @@ class Methods(Handle):
         """The same bits as another dtype of the same size."""
         if dtype is None:
             return self._from_uop(self._settled())
-        wanted = as_dtype(dtype)
+        wanted = as_dtype(dtype, "view")
         if wanted.itemsize != self._uop.dtype.itemsize:
             raise ShapeError(f"view: expected a dtype of the size of {self._uop.dtype.name}, got {wanted.name}")
         return self._from_uop(self._settled().bitcast(wanted))

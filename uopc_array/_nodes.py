@@ -15,7 +15,7 @@ from uopc_array._realize import buffer_from_numpy
 from uopc_core import DType, Scalar, UOp, as_dtype, composite, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, ShapeError
 
-__all__ = ["Operand", "as_node", "cast_node", "is_scalar", "node_from_numpy", "to_operand"]
+__all__ = ["Operand", "as_node", "cast_node", "const_node", "is_scalar", "node_from_numpy", "to_operand"]
 
 Operand = UOp | Scalar | Handle
 """What promotion works on: a node, a weak Python scalar, or a handle."""
@@ -28,40 +28,53 @@ def is_scalar(x: object) -> TypeGuard[Scalar]:
     return type(x) in _SCALARS or (isinstance(x, bool | int | float | complex) and not isinstance(x, np.generic))
 
 
-def to_operand(x: Any) -> Operand:
+def to_operand(x: Any, name: str = "asarray") -> Operand:
     """`x` ready for promotion; Python scalars and handles are passed through, all else becomes a node."""
-    return x if isinstance(x, Handle) or type(x) in _SCALARS or is_scalar(x) else as_node(x)
+    return x if isinstance(x, Handle) or type(x) in _SCALARS or is_scalar(x) else as_node(x, name=name)
 
 
-def as_node(x: Any, dtype: DType | None = None, copy: bool | None = None) -> UOp:
+def as_node(x: Any, dtype: DType | None = None, copy: bool | None = None, name: str = "asarray") -> UOp:
     """The node with the values of `x`, converted to `dtype` if that is given.
 
     Args:
         copy: False lets a NumPy array lend its own memory, or raises where values must be copied; None and True copy.
+        name: the operation as the user called it, for messages.
     Raises:
         DTypeError: values that no dtype of ours holds.
         ShapeError: a ragged sequence.
         ValueError: `copy` is False and `x` holds no memory to share.
     """
     if isinstance(x, Handle):
-        return x._settled() if dtype is None else cast_node(x._settled(), dtype)
+        return x._settled() if dtype is None else cast_node(x._settled(), dtype, name)
     if isinstance(x, UOp):
-        return x if dtype is None else cast_node(x, dtype)
+        return x if dtype is None else cast_node(x, dtype, name)
     if is_scalar(x):
-        _refuse_without_copy(copy, x)
-        return UOp.const(x, default_dtype(x) if dtype is None else _dtype_for_scalar(x, dtype))
+        _refuse_without_copy(name, copy, x)
+        return const_node(name, x, default_dtype(x) if dtype is None else _dtype_for_scalar(name, x, dtype))
     if isinstance(x, list | tuple):
-        _refuse_without_copy(copy, cast("object", x))
-        return _from_sequence(cast("Sequence[Any]", x), dtype)
+        _refuse_without_copy(name, copy, cast("object", x))
+        return _from_sequence(name, cast("Sequence[Any]", x), dtype)
     if isinstance(x, np.ndarray | np.generic):
-        return node_from_numpy(cast("np.ndarray[Any, Any]", x), dtype, copy)
-    return node_from_numpy(_foreign_to_numpy(x), dtype, copy)
+        return node_from_numpy(cast("np.ndarray[Any, Any]", x), dtype, copy, name)
+    return node_from_numpy(_foreign_to_numpy(name, x), dtype, copy, name)
 
 
-def _refuse_without_copy(copy: bool | None, x: object) -> None:
+def const_node(name: str, x: Scalar, dtype: DType, shape: tuple[int, ...] = ()) -> UOp:
+    """A Python scalar as a node.
+
+    Raises:
+        OverflowError: an int that `dtype` cannot hold.
+    """
+    try:
+        return UOp.const(x, dtype, shape)
+    except OverflowError as error:
+        raise OverflowError(f"{name}: {error}; convert the array, or the int with asarray, to a wider dtype") from None
+
+
+def _refuse_without_copy(name: str, copy: bool | None, x: object) -> None:
     if copy is False:
         raise ValueError(
-            f"asarray: copy=False needs an object with memory to share, got {type(x).__name__}; leave copy out"
+            f"{name}: copy=False needs an object with memory to share, got {type(x).__name__}; leave copy out"
         )
 
 
@@ -72,61 +85,62 @@ def default_dtype(x: Scalar) -> DType:
     return as_dtype(type(x) if type(x) in _SCALARS else np.asarray(x).dtype)
 
 
-def _dtype_for_scalar(x: Scalar, dtype: DType) -> DType:
+def _dtype_for_scalar(name: str, x: Scalar, dtype: DType) -> DType:
     if isinstance(x, complex) and not (is_complex(dtype) or is_bool(dtype)):
-        raise DTypeError(f"asarray: a complex number cannot be converted to {dtype.name}; take its real part first")
+        raise DTypeError(f"{name}: a complex number cannot be converted to {dtype.name}; take its real part first")
     return dtype
 
 
-def cast_node(uop: UOp, dtype: DType) -> UOp:
+def cast_node(uop: UOp, dtype: DType, name: str = "cast") -> UOp:
     """`uop` converted to `dtype`; complex to real is refused, since it would drop the imaginary part."""
     if uop.dtype is dtype:
         return uop
     if is_complex(uop.dtype) and not (is_complex(dtype) or is_bool(dtype)):
-        raise DTypeError(f"cast: {uop.dtype.name} cannot be converted to {dtype.name}; take the real part first")
+        raise DTypeError(f"{name}: {uop.dtype.name} cannot be converted to {dtype.name}; take the real part first")
     return uop.cast(dtype)
 
 
-def node_from_numpy(x: np.ndarray[Any, Any] | np.generic, dtype: DType | None = None, copy: bool | None = None) -> UOp:
+def node_from_numpy(
+    x: np.ndarray[Any, Any] | np.generic, dtype: DType | None = None, copy: bool | None = None, name: str = "asarray"
+) -> UOp:
     """The node with the values of a NumPy array or scalar; values converted to `dtype` as by `ndarray.astype`."""
     array = np.asarray(x)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    given = as_dtype(array.dtype)
+    given = as_dtype(array.dtype, name)
     if isinstance(x, np.generic):
-        _refuse_without_copy(copy, x)
-        return cast_node(UOp.const(x.item(), given), given if dtype is None else dtype)
+        _refuse_without_copy(name, copy, x)
+        return cast_node(UOp.const(x.item(), given), given if dtype is None else dtype, name)
     wanted = given if dtype is None else dtype
     if wanted is not given:
-        _refuse_without_copy(copy, x)
+        _refuse_without_copy(name, copy, x)
         if is_complex(given) and not (is_complex(wanted) or is_bool(wanted)):
-            raise DTypeError(f"asarray: {given.name} cannot be converted to {wanted.name}; take the real part first")
+            raise DTypeError(f"{name}: {given.name} cannot be converted to {wanted.name}; take the real part first")
         array = array.astype(wanted)
     return UOp.buffer(buffer_from_numpy(array, copy is not False))
 
 
-def _foreign_to_numpy(x: Any) -> np.ndarray[Any, Any]:
+def _foreign_to_numpy(name: str, x: Any) -> np.ndarray[Any, Any]:
     """A NumPy array from an object that knows one of the exchange protocols, or from a sequence that is no list."""
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         return np.from_dlpack(x)
     array = np.asarray(x)
     if array.dtype.kind not in "biufc":
-        raise DTypeError(f"asarray: expected numbers, an array or nested sequences of them, got {type(x).__name__}")
+        raise DTypeError(
+            f"{name}: expected numbers, an array or nested sequences of them, got {x!r:.60} ({type(x).__name__})"
+        )
     return array
 
 
-def _from_sequence(x: Sequence[Any], dtype: DType | None) -> UOp:
+def _from_sequence(name: str, x: Sequence[Any], dtype: DType | None) -> UOp:
     if not _holds_array(x):
-        return node_from_numpy(_numbers(x, dtype), dtype)
-    parts = [
-        _from_sequence(cast("Sequence[Any]", item), None) if isinstance(item, list | tuple) else as_node(item)
-        for item in x
-    ]
+        return node_from_numpy(_numbers(name, x, dtype), dtype, name=name)
+    parts = [as_node(item, name=name) for item in x]
     shapes = {part.shape for part in parts}
     if len(shapes) > 1:
-        raise ShapeError(f"asarray: expected items of one shape, got {', '.join(map(str, sorted(shapes)))}")
+        raise ShapeError(f"{name}: expected items of one shape, got {', '.join(map(str, sorted(shapes)))}")
     wanted = as_dtype(np.result_type(*[part.dtype for part in parts])) if dtype is None else dtype
-    return composite.stack([cast_node(part, wanted) for part in parts])
+    return composite.stack([cast_node(part, wanted, name) for part in parts])
 
 
 def _holds_array(x: Sequence[Any]) -> bool:
@@ -136,14 +150,18 @@ def _holds_array(x: Sequence[Any]) -> bool:
     )
 
 
-def _numbers(x: Sequence[Any], dtype: DType | None) -> np.ndarray[Any, Any]:
+def _numbers(name: str, x: Sequence[Any], dtype: DType | None) -> np.ndarray[Any, Any]:
     """Nested sequences of numbers as NumPy reads them, in `dtype` where NumPy alone would guess another."""
     try:
         array = np.asarray(x, None if dtype is None or not is_integer(dtype) else dtype)
     except ValueError as error:
-        raise ShapeError(f"asarray: expected nested sequences of equal lengths; {error}") from None
+        raise ShapeError(f"{name}: expected nested sequences of equal lengths with numbers; {error}") from None
+    except TypeError as error:
+        raise DTypeError(f"{name}: expected numbers in nested sequences, got {x!r:.60}; {error}") from None
+    except OverflowError as error:
+        raise OverflowError(f"{name}: {error}; choose a wider dtype") from None
     if array.dtype.kind == "O" and all(isinstance(item, int) for item in array.flat):
-        raise OverflowError(f"asarray: Python integers beyond 64 bits, got {max(array.flat, key=abs)}")
+        raise OverflowError(f"{name}: Python integers beyond 64 bits, got {max(array.flat, key=abs)}")
     if array.dtype.kind not in "biufc":
-        raise DTypeError(f"asarray: expected numbers or arrays in nested sequences, got {array.dtype}")
+        raise DTypeError(f"{name}: expected numbers or arrays in nested sequences, got {x!r:.60} ({array.dtype})")
     return array

@@ -14,7 +14,7 @@ from uopc_array import _bodies
 from uopc_array._assignment import assign
 from uopc_array._handle import Handle, View
 from uopc_array._namespace import call
-from uopc_array._nodes import as_node, is_scalar
+from uopc_array._nodes import as_node, const_node, is_scalar
 from uopc_array._promotion import floating_dtype, promote, promote_comparison, promote_to, result_dtype
 from uopc_core import DType, Ops, UOp
 from uopc_core.errors import DTypeError, ShapeError
@@ -45,7 +45,7 @@ def _arithmetic(name: str, op: Ops, general: NodeFunction, direct: str) -> NodeF
                     if other.dtype is node.dtype and other.shape == node.shape:
                         return _new(op, (node, other))
                 elif (type(y) is int and kind != "b") or (type(y) is float and kind in "fc"):
-                    return _new(op, (node, _const(y, node.dtype, node.shape)))
+                    return _new(op, (node, const_node(name, y, node.dtype, node.shape)))
         return general(x, y)
 
     return function
@@ -66,7 +66,7 @@ def _promoted(name: str, body: Callable[[UOp, UOp], UOp], takes: str = "biufc") 
 
 def divide_nodes(x: Any, y: Any) -> UOp:
     """``x / y``; bool and integers as float64."""
-    return _bodies.divide(*promote_to("divide", floating_dtype(result_dtype(x, y)), x, y))
+    return _bodies.divide(*promote_to("divide", floating_dtype(result_dtype(x, y, name="divide")), x, y))
 
 
 def power_nodes(x: Any, y: Any) -> UOp:
@@ -121,6 +121,7 @@ def _xor(x: UOp, y: UOp) -> UOp:
     return x ^ y
 
 
+_LEFT, _RIGHT = "bitwise_left_shift", "bitwise_right_shift"
 # fmt: off
 _ADD = _arithmetic("add", Ops.ADD, _promoted("add", _bodies.add), "iufc")
 _SUBTRACT = _arithmetic("subtract", Ops.SUB, _promoted("subtract", _bodies.subtract), "iufc")
@@ -131,8 +132,8 @@ _REMAINDER = _arithmetic("remainder", Ops.FLOORMOD, _promoted("remainder", _bodi
 _AND = _arithmetic("bitwise_and", Ops.AND, _promoted("bitwise_and", _and, "biu"), "biu")
 _OR = _arithmetic("bitwise_or", Ops.OR, _promoted("bitwise_or", _or, "biu"), "biu")
 _XOR = _arithmetic("bitwise_xor", Ops.XOR, _promoted("bitwise_xor", _xor, "biu"), "biu")
-_LEFT_SHIFT = _arithmetic("left_shift", Ops.SHL, _promoted("left_shift", _bodies.left_shift, "biu"), "iu")
-_RIGHT_SHIFT = _arithmetic("right_shift", Ops.SHR, _promoted("right_shift", _bodies.right_shift, "biu"), "iu")
+_LEFT_SHIFT = _arithmetic(_LEFT, Ops.SHL, _promoted(_LEFT, _bodies.left_shift, "biu"), "iu")
+_RIGHT_SHIFT = _arithmetic(_RIGHT, Ops.SHR, _promoted(_RIGHT, _bodies.right_shift, "biu"), "iu")
 # fmt: on
 _LESS = _comparison("less", Ops.CMPLT, _bodies.less)
 _LESS_EQUAL = _comparison("less_equal", Ops.CMPLE, _bodies.less_equal)

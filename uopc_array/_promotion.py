@@ -11,9 +11,9 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._handle import Handle
-from uopc_array._nodes import Operand, as_node, cast_node, default_dtype, is_scalar, to_operand
+from uopc_array._nodes import Operand, as_node, cast_node, const_node, default_dtype, is_scalar, to_operand
 from uopc_core import DTYPES, DType, Scalar, UOp, as_dtype, composite, dtypes
-from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.errors import DTypeValueError, ShapeError
 
 __all__ = [
     "broadcast",
@@ -52,7 +52,7 @@ def floating_dtype(dtype: DType) -> DType:
     return _FLOAT_OF[dtype]
 
 
-def result_dtype(*operands: Any) -> DType:
+def result_dtype(*operands: Any, name: str = "result_type") -> DType:
     """The dtype of an operation on `operands`: arrays, dtypes, nodes, and Python scalars, which are weak.
 
     Python scalars only decide the kind: ``float32`` with ``2.5`` is float32, ``int8`` with ``2.5`` is float64.
@@ -65,23 +65,23 @@ def result_dtype(*operands: Any) -> DType:
         elif isinstance(x, Handle) and x._weak:
             weak = _higher(weak, x._uop.dtype.kind)
         else:
-            dtype = _dtype_of(x)
+            dtype = _dtype_of(name, x)
             strong = dtype if strong is None else _PROMOTED[strong, dtype]
     if strong is None:
         if not weak:
-            raise DTypeError("result_type: expected one operand or more")
+            raise DTypeValueError(f"{name}: expected one operand or more, got none")
         return _dtype_of_weak_alone(weak, operands)
     return _NEXT_TO_WEAK[weak][strong] if weak else strong
 
 
-def _dtype_of(x: Any) -> DType:
+def _dtype_of(name: str, x: Any) -> DType:
     if isinstance(x, Handle):
         return x._uop.dtype
     if isinstance(x, UOp | np.ndarray | np.generic):
-        return as_dtype(cast("UOp", x).dtype)
+        return as_dtype(cast("UOp", x).dtype, name)
     if isinstance(x, np.dtype | type | str):
-        return as_dtype(x)
-    return as_node(x).dtype
+        return as_dtype(x, name)
+    return as_node(x, name=name).dtype
 
 
 def _kind_of_scalar(x: Scalar) -> str:
@@ -109,27 +109,27 @@ def promote(name: str, *operands: Any) -> tuple[UOp, ...]:
         ShapeError: the shapes cannot be broadcast together.
         OverflowError: a Python int that the common integer dtype cannot hold.
     """
-    ready = [to_operand(x) for x in operands]
-    return promote_to(name, result_dtype(*ready), *ready)
+    ready = [to_operand(x, name) for x in operands]
+    return promote_to(name, result_dtype(*ready, name=name), *ready)
 
 
 def promote_to(name: str, dtype: DType, *operands: Any) -> tuple[UOp, ...]:
     """`operands` as nodes of `dtype` in their common shape; see `promote`."""
-    ready = [to_operand(x) for x in operands]
+    ready = [to_operand(x, name) for x in operands]
     shape = broadcast(name, *[_shape_of(x) for x in ready])
-    return tuple([_node_in(x, dtype, shape) for x in ready])
+    return tuple([_node_in(name, x, dtype, shape) for x in ready])
 
 
 def _shape_of(x: Operand) -> tuple[int, ...]:
     return x._uop.shape if isinstance(x, Handle) else x.shape if isinstance(x, UOp) else ()
 
 
-def _node_in(x: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
+def _node_in(name: str, x: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
     if isinstance(x, Handle):
         x = x._settled()
     elif not isinstance(x, UOp):
-        return UOp.const(x, dtype, shape)
-    return composite.broadcast_to(cast_node(x, dtype), shape)
+        return const_node(name, x, dtype, shape)
+    return composite.broadcast_to(cast_node(x, dtype, name), shape)
 
 
 def broadcast(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -154,10 +154,10 @@ def promote_comparison(name: str, x: Any, y: Any) -> tuple[UOp, UOp]:
     uint64 stays beside a signed integer dtype, since their common dtype float64 would round; a Python int that the
     other operand's dtype cannot hold is compared by value and is no error.
     """
-    x, y = to_operand(x), to_operand(y)
+    x, y = to_operand(x, name), to_operand(y, name)
     dtype_x, dtype_y = _comparison_dtypes(x, y)
     shape = broadcast(name, _shape_of(x), _shape_of(y))
-    return _node_in(x, dtype_x, shape), _node_in(y, dtype_y, shape)
+    return _node_in(name, x, dtype_x, shape), _node_in(name, y, dtype_y, shape)
 
 
 def _comparison_dtypes(x: Operand, y: Operand) -> tuple[DType, DType]:

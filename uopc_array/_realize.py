@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from uopc_array._origins import compute
 from uopc_array._tracing import trace_error
-from uopc_core import TRACED, TRACKED, Buffer, Ops, UOp, realize_all
+from uopc_core import TRACED, TRACKED, Buffer, Ops, UOp
 
 __all__ = ["NumPyArray", "buffer_from_numpy", "buffer_of_node", "read_only_view", "realize_node"]
 
@@ -37,7 +38,7 @@ def buffer_of_node(uop: UOp, what: str = "this function") -> Buffer:
         return uop.arg
     if uop.flags & TRACED:
         raise trace_error(what, uop)
-    return uop.realized if uop.realized is not None else realize_all([uop])[0]
+    return uop.realized if uop.realized is not None else compute([uop])[0]
 
 
 def realize_node(uop: UOp) -> UOp:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any, Literal
 
 import numpy as np
 
-from uopc_array._arguments import ArrayLike, ShapeLike, check_device, node_of, optional_dtype, shape_of, wrap
-from uopc_array._nodes import as_node, cast_node, default_dtype, is_scalar, node_from_numpy
+from uopc_array._arguments import (
+    ArrayLike,
+    ShapeLike,
+    check_choice,
+    check_device,
+    check_shape,
+    integer,
+    node_of,
+    optional_dtype,
+    shape_of,
+    wrap,
+)
+from uopc_array._nodes import as_node, cast_node, const_node, default_dtype, is_scalar, node_from_numpy
 from uopc_array._promotion import broadcast as broadcast_shape
 from uopc_array.array import Array
 from uopc_core import DType, Ops, Scalar, UOp, composite, dtypes, is_complex, is_float, is_integer
-from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.errors import DTypeError, ShapeError, ZeroStepError
 
 __all__ = [
     "arange",
@@ -59,7 +69,7 @@ def asarray(obj: ArrayLike, /, dtype: Any = None, *, device: Any = None, copy: b
                [3., 4.]], dtype=float32)
     """
     check_device("asarray", device)
-    wanted = optional_dtype(dtype)
+    wanted = optional_dtype("asarray", dtype)
     if isinstance(obj, Array) and not copy:
         if wanted is None or wanted is obj.dtype:
             return obj
@@ -89,13 +99,17 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     check_device("from_dlpack", device)
     if isinstance(x, Array):
         return wrap(x._uop)
+    if not hasattr(x, "__dlpack__"):
+        raise AttributeError(
+            f"from_dlpack: expected an object with __dlpack__, got {type(x).__name__}; asarray takes numbers and lists"
+        )
     values: np.ndarray[Any, Any] = np.from_dlpack(x)
     if copy is False and not (values.flags.c_contiguous and values.flags.aligned):
         raise BufferError(
             f"from_dlpack: memory of shape {values.shape} with strides {values.strides} is not in C order and cannot "
             "be shared; leave copy=False out"
         )
-    return wrap(node_from_numpy(values, None, copy))
+    return wrap(node_from_numpy(values, None, copy, "from_dlpack"))
 
 
 # ---------------------------------------------------------------------------------------------- constants
@@ -105,7 +119,7 @@ def _scalar_of(name: str, value: ArrayLike) -> Scalar:
     """A Python scalar from one, or from an array without axes."""
     if is_scalar(value):
         return value
-    node = node_of(value)
+    node = node_of(name, value)
     if node.shape != ():
         raise ShapeError(f"{name}: expected a scalar, got an array of shape {node.shape}")
     return wrap(node).item()
@@ -131,7 +145,7 @@ def full(shape: ShapeLike, fill_value: ArrayLike, dtype: Any = None, *, device: 
                [7, 7]], dtype=int64)
     """
     check_device("full", device)
-    return _full("full", shape_of("full", shape), fill_value, optional_dtype(dtype))
+    return _full("full", shape_of("full", shape), fill_value, optional_dtype("full", dtype))
 
 
 def _full(name: str, shape: tuple[int, ...], value: ArrayLike, dtype: DType | None) -> Array:
@@ -139,8 +153,8 @@ def _full(name: str, shape: tuple[int, ...], value: ArrayLike, dtype: DType | No
         wanted = default_dtype(value) if dtype is None else dtype
         if isinstance(value, complex) and not is_complex(wanted):
             raise DTypeError(f"{name}: a complex fill value needs a complex dtype, got {wanted.name}")
-        return wrap(UOp.const(value, wanted, shape))
-    node = as_node(value, dtype)
+        return wrap(const_node(name, value, wanted, shape))
+    node = as_node(value, dtype, name=name)
     if broadcast_shape(name, node.shape, shape) != shape:
         raise ShapeError(f"{name}: a fill value of shape {node.shape} cannot be broadcast to {shape}")
     return wrap(composite.broadcast_to(node, shape))
@@ -163,7 +177,7 @@ def zeros(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
         Array([0., 0., 0.], dtype=float64)
     """
     check_device("zeros", device)
-    return wrap(UOp.const(0, optional_dtype(dtype) or dtypes.float64, shape_of("zeros", shape)))
+    return wrap(UOp.const(0, optional_dtype("zeros", dtype) or dtypes.float64, shape_of("zeros", shape)))
 
 
 def ones(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -183,7 +197,7 @@ def ones(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
         Array([[1., 1.]], dtype=float64)
     """
     check_device("ones", device)
-    return wrap(UOp.const(1, optional_dtype(dtype) or dtypes.float64, shape_of("ones", shape)))
+    return wrap(UOp.const(1, optional_dtype("ones", dtype) or dtypes.float64, shape_of("ones", shape)))
 
 
 def empty(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -203,7 +217,7 @@ def empty(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
         (2, 3)
     """
     check_device("empty", device)
-    return wrap(UOp.const(0, optional_dtype(dtype) or dtypes.float64, shape_of("empty", shape)))
+    return wrap(UOp.const(0, optional_dtype("empty", dtype) or dtypes.float64, shape_of("empty", shape)))
 
 
 def full_like(x: Array, /, fill_value: ArrayLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -225,8 +239,8 @@ def full_like(x: Array, /, fill_value: ArrayLike, dtype: Any = None, *, device: 
         Array([5., 5.], dtype=float64)
     """
     check_device("full_like", device)
-    node = node_of(x)
-    return _full("full_like", node.shape, fill_value, optional_dtype(dtype) or node.dtype)
+    node = node_of("full_like", x)
+    return _full("full_like", node.shape, fill_value, optional_dtype("full_like", dtype) or node.dtype)
 
 
 def zeros_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
@@ -244,8 +258,8 @@ def zeros_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
         Array([0, 0], dtype=int64)
     """
     check_device("zeros_like", device)
-    node = node_of(x)
-    return wrap(UOp.const(0, optional_dtype(dtype) or node.dtype, node.shape))
+    node = node_of("zeros_like", x)
+    return wrap(UOp.const(0, optional_dtype("zeros_like", dtype) or node.dtype, node.shape))
 
 
 def ones_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
@@ -263,8 +277,8 @@ def ones_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
         Array([1, 1], dtype=int64)
     """
     check_device("ones_like", device)
-    node = node_of(x)
-    return wrap(UOp.const(1, optional_dtype(dtype) or node.dtype, node.shape))
+    node = node_of("ones_like", x)
+    return wrap(UOp.const(1, optional_dtype("ones_like", dtype) or node.dtype, node.shape))
 
 
 def empty_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
@@ -281,7 +295,9 @@ def empty_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
         >>> xp.empty_like(xp.asarray([1, 2])).dtype
         dtype('int64')
     """
-    return zeros_like(x, dtype=dtype, device=device)
+    check_device("empty_like", device)
+    node = node_of("empty_like", x)
+    return wrap(UOp.const(0, optional_dtype("empty_like", dtype) or node.dtype, node.shape))
 
 
 # ---------------------------------------------------------------------------------------------- ranges
@@ -314,7 +330,7 @@ def arange(
     Returns:
         ``dtype``; shape ``(ceil((stop - start) / step),)``, or ``(0,)`` where that is negative.
     Raises:
-        ValueError: ``step`` is 0.
+        ZeroStepError: (a ValueError and a ZeroDivisionError) ``step`` is 0.
         DTypeError: complex or bool is asked for.
     Example:
         >>> import uopc_array as xp
@@ -326,13 +342,29 @@ def arange(
         start, stop = 0, start
     first, last, gap = [_real_number("arange", value) for value in (start, stop, step)]
     whole = all(isinstance(value, int) for value in (first, last, gap))
-    wanted = optional_dtype(dtype) or (dtypes.int64 if whole else dtypes.float64)
+    wanted = optional_dtype("arange", dtype) or (dtypes.int64 if whole else dtypes.float64)
     if not (is_integer(wanted) or is_float(wanted)):
         raise DTypeError(f"arange: expected a real dtype that is not bool, got {wanted.name}")
     if gap == 0:
-        raise ValueError(f"arange: expected a step other than 0, got start={first}, stop={last}, step={gap}")
-    n = -((first - last) // gap) if whole else math.ceil((last - first) / gap)
-    return wrap(_ramp(max(int(n), 0), first, gap, wanted))
+        raise ZeroStepError(f"arange: expected a step other than 0, got start={first}, stop={last}, step={gap}")
+    n = max(int(-((first - last) // gap)) if whole else _count(first, last, gap), 0)
+    check_shape("arange", (n,))
+    return wrap(_ramp(n, first, gap if n > 1 else 0, wanted))
+
+
+def _count(first: float, last: float, gap: float) -> int:
+    """How many numbers `arange` gives.
+
+    Raises:
+        ShapeError: a number is nan or infinite.
+    """
+    distance = last - first
+    n = distance / gap
+    if not math.isfinite(n):
+        raise ShapeError(f"arange: expected finite numbers, got start={first}, stop={last}, step={gap}")
+    if n == 0 and distance != 0:  # less than the least number, such as any distance over an infinite gap
+        return int((distance > 0) == (gap > 0))
+    return math.ceil(n)
 
 
 def _ramp(n: int, first: int | float, gap: int | float, dtype: DType) -> UOp:
@@ -387,13 +419,14 @@ def linspace(
         Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float64)
     """
     check_device("linspace", device)
-    n = operator.index(num)
+    n = integer("linspace", "num", num)
     if n < 0:
         raise ValueError(f"linspace: expected a number of samples of 0 or more, got num={n}")
-    first, last = as_node(start), as_node(stop)
+    check_shape("linspace", (n,))
+    first, last = node_of("linspace", start), node_of("linspace", stop)
     if first.shape != () or last.shape != ():
         raise ShapeError(f"linspace: expected scalar ends, got shapes {first.shape} and {last.shape}")
-    wanted = optional_dtype(dtype)
+    wanted = optional_dtype("linspace", dtype)
     complex_ends = is_complex(first.dtype) or is_complex(last.dtype)
     working = dtypes.complex128 if complex_ends or (wanted and is_complex(wanted)) else dtypes.float64
     out = _spaced(first.cast(working), last.cast(working), n, endpoint)
@@ -427,9 +460,9 @@ def _is_zero(node: UOp) -> bool:
     return all(source.op in _NUMBERS for source in node.toposort()) and wrap(node).item() == 0
 
 
-def _within(k: int, shape: tuple[int, ...]) -> int:
+def _within(name: str, k: int, shape: tuple[int, ...]) -> int:
     """The number of a diagonal, or of one just outside where it is further out, so that places do not overflow."""
-    return max(min(operator.index(k), shape[-1]), -shape[-2])
+    return max(min(integer(name, "k", k), shape[-1]), -shape[-2])
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:
@@ -453,8 +486,8 @@ def eye(n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: Any = None
     """
     check_device("eye", device)
     shape = shape_of("eye", (n_rows, n_rows if n_cols is None else n_cols))
-    on_diagonal = composite.iota(shape, 1).eq(composite.iota(shape, 0) + _within(k, shape))
-    return wrap(on_diagonal.cast(optional_dtype(dtype) or dtypes.float64))
+    on_diagonal = composite.iota(shape, 1).eq(composite.iota(shape, 0) + _within("eye", k, shape))
+    return wrap(on_diagonal.cast(optional_dtype("eye", dtype) or dtypes.float64))
 
 
 # ---------------------------------------------------------------------------------------------- from other arrays
@@ -479,9 +512,8 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
                [4, 4],
                [5, 5]], dtype=int64)
     """
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f'meshgrid: expected indexing "xy" or "ij", got {indexing!r}')
-    nodes = [node_of(x) for x in arrays]
+    check_choice("meshgrid", "indexing", indexing, ("xy", "ij"))
+    nodes = [node_of("meshgrid", x) for x in arrays]
     if any(node.ndim > 1 for node in nodes):
         raise ShapeError(f"meshgrid: expected arrays of one axis, got shapes {', '.join(str(n.shape) for n in nodes)}")
     places = list(range(len(nodes)))
@@ -499,11 +531,11 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
 
 
 def _triangle(name: str, x: Array, k: int, upper: bool) -> Array:
-    node = node_of(x)
+    node = node_of(name, x)
     if node.ndim < 2:
         raise ShapeError(f"{name}: expected two axes or more, got shape {node.shape}")
     row, column = composite.iota(node.shape, node.ndim - 2), composite.iota(node.shape, node.ndim - 1)
-    start = row + _within(k, node.shape)
+    start = row + _within(name, k, node.shape)
     kept = column >= start if upper else column <= start
     return wrap(kept.where(node, composite.zeros_like(node)))
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from uopc_array._arguments import check_device, node_of, wrap
-from uopc_array._nodes import cast_node
+from uopc_array._nodes import cast_node, is_scalar
 from uopc_array._promotion import result_dtype
 from uopc_array.array import Array
 from uopc_core import DType, as_dtype, is_complex, real_dtype
-from uopc_core.errors import DTypeError
+from uopc_core.errors import DTypeError, DTypeValueError
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -77,10 +77,10 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
         Array([ 1, -1], dtype=int64)
     """
     check_device("astype", device)
-    wanted, node = as_dtype(dtype), node_of(x)
+    wanted, node = as_dtype(dtype, "astype"), node_of("astype", x)
     if not copy and wanted is node.dtype:
         return x
-    return wrap(cast_node(node, wanted))
+    return wrap(cast_node(node, wanted, "astype"))
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
@@ -96,12 +96,20 @@ def can_cast(from_: Any, to: Any, /) -> bool:
         >>> xp.can_cast(xp.int8, xp.float64), xp.can_cast(xp.float64, xp.int8)
         (True, False)
     """
-    return bool(np.can_cast(_dtype_of(from_), as_dtype(to)))
+    return bool(np.can_cast(_dtype_of("can_cast", from_), as_dtype(to, "can_cast")))
 
 
-def _dtype_of(value: Any) -> DType:
+def _dtype_of(name: str, value: Any) -> DType:
     given = getattr(value, "dtype", value)
-    return as_dtype(given if isinstance(given, np.dtype) else value)
+    return as_dtype(given if isinstance(given, np.dtype) else value, name)
+
+
+def _dtype_with_limits(name: str, value: Any) -> DType:
+    """The dtype of a number, an array or a dtype, for a function that raises ValueError where it has none."""
+    try:
+        return _dtype_of(name, type(value) if is_scalar(value) else value)
+    except DTypeError as error:
+        raise DTypeValueError(str(error)) from None
 
 
 def finfo(type: Any, /) -> FloatLimits:
@@ -112,15 +120,17 @@ def finfo(type: Any, /) -> FloatLimits:
     Returns:
         bits, eps, max, min, smallest_normal as Python numbers, and the real dtype.
     Raises:
-        DTypeError: a dtype that is not floating.
+        DTypeValueError: (a TypeError and a ValueError) a dtype that is not floating.
     Example:
         >>> import uopc_array as xp
         >>> xp.finfo(xp.float32).eps
         1.1920928955078125e-07
     """
-    dtype = _dtype_of(type)
+    dtype = _dtype_with_limits("finfo", type)
     if dtype.kind not in "fc":
-        raise DTypeError(f"finfo: expected a real or complex floating dtype, got {dtype.name}; iinfo is for integers")
+        raise DTypeValueError(
+            f"finfo: expected a real or complex floating dtype, got {dtype.name}; iinfo is for integers"
+        )
     real = real_dtype(dtype) if is_complex(dtype) else dtype
     info = np.finfo(real)
     return FloatLimits(info.bits, float(info.eps), float(info.max), float(info.min), float(info.smallest_normal), real)
@@ -134,15 +144,15 @@ def iinfo(type: Any, /) -> IntegerLimits:
     Returns:
         bits, max, min as Python ints, and the dtype.
     Raises:
-        DTypeError: a dtype that is not an integer one.
+        DTypeValueError: (a TypeError and a ValueError) a dtype that is not an integer one.
     Example:
         >>> import uopc_array as xp
         >>> xp.iinfo(xp.int8).max
         127
     """
-    dtype = _dtype_of(type)
+    dtype = _dtype_with_limits("iinfo", type)
     if dtype.kind not in "iu":
-        raise DTypeError(f"iinfo: expected an integer dtype, got {dtype.name}; finfo is for floating dtypes")
+        raise DTypeValueError(f"iinfo: expected an integer dtype, got {dtype.name}; finfo is for floating dtypes")
     info = np.iinfo(dtype)
     return IntegerLimits(info.bits, int(info.max), int(info.min), dtype)
 
@@ -164,11 +174,11 @@ def isdtype(dtype: Any, kind: Any) -> bool:
         >>> xp.isdtype(xp.float32, ("real floating", "complex floating"))
         True
     """
-    given = as_dtype(dtype)
+    given = as_dtype(dtype, "isdtype")
     if isinstance(kind, tuple):
         return any(isdtype(given, one) for one in kind)  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(kind, str):
-        return given is as_dtype(kind)
+        return given is as_dtype(kind, "isdtype")
     if kind not in _KINDS:
         raise ValueError(f"isdtype: expected a dtype or one of {sorted(_KINDS)}, got {kind!r}")
     return given.kind in _KINDS[kind]

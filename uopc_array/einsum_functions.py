@@ -46,8 +46,8 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Array:
         Array([12, 34], dtype=int64)
     """
     inputs, output, arrays = _parsed(subscripts, operands)
-    dtype = result_dtype(*arrays)
-    terms = [(letters, cast_node(node_of(x), dtype)) for letters, x in zip(inputs, arrays, strict=True)]
+    dtype = result_dtype(*arrays, name="einsum")
+    terms = [(letters, cast_node(node_of("einsum", x), dtype)) for letters, x in zip(inputs, arrays, strict=True)]
     _check_extents(terms)
     for places in _path(inputs, output, [node.shape for _, node in terms], optimize):
         taken = [terms[place] for place in places]
@@ -74,7 +74,7 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> A
     """
     inputs, output, arrays = _parsed(subscripts, operands)
     equation = f"{','.join(inputs)}->{output}"
-    shapes = [node_of(x).shape for x in arrays]
+    shapes = [node_of("einsum_path", x).shape for x in arrays]
     return cast("Any", opt_einsum.contract_path)(equation, *shapes, shapes=True, optimize=optimize)
 
 
@@ -92,7 +92,7 @@ def _parsed(subscripts: Any, operands: tuple[Any, ...]) -> tuple[list[str], str,
 def _as_operand(x: Any) -> Any:
     """An operand with a shape; lists of axis numbers, as in NumPy's other form, stay."""
     is_labels = isinstance(x, list | tuple) and all(isinstance(i, int) or i is Ellipsis for i in cast("list[Any]", x))
-    return cast("Any", x) if is_labels or isinstance(x, Array) else wrap(node_of(x))
+    return cast("Any", x) if is_labels or isinstance(x, Array) else wrap(node_of("einsum", x))
 
 
 def _check_extents(terms: list[Term]) -> None:

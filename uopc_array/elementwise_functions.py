@@ -134,7 +134,7 @@ def _unary(
     rule: Callable[[UOp], UOp] = body if not isinstance(body, Ops) else lambda node: UOp.new(body, (node,))
 
     def function(x: Array, /) -> Array:
-        return wrap(rule(prepare(name, node_of(x))[0]))
+        return wrap(rule(prepare(name, node_of(name, x))[0]))
 
     return _named(function, name, _UNARY_TEXT.format(summary=summary, takes=words, returns=returns))
 

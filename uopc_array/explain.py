@@ -27,7 +27,7 @@ def explain(*arrays: Any) -> str:
         >>> print(xp.explain(x).splitlines()[0])
         # graph
     """
-    return uopc_core.explain_nodes([node_of(x) for x in arrays])
+    return uopc_core.explain_nodes([node_of("explain", x) for x in arrays])
 
 
 def show_config() -> None:

@@ -7,16 +7,29 @@ zeros first. `norm` says where the factor 1/n goes: "backward" to the inverse tr
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal
 
 import numpy as np
 
-from uopc_array._arguments import AxisLike, check_device, node_of, normalize_axes, normalize_axis, optional_dtype, wrap
+from uopc_array._arguments import (
+    AxisLike,
+    check_choice,
+    check_device,
+    check_shape,
+    integer,
+    integers,
+    node_of,
+    normalize_axes,
+    normalize_axis,
+    number,
+    optional_dtype,
+    wrap,
+)
+from uopc_array._nodes import node_from_numpy
 from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_complex, is_float
-from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.errors import DTypeError, ShapeError, ZeroStepError
 
 __all__ = [
     "fft",
@@ -41,19 +54,18 @@ _OneAxis = Callable[[UOp], UOp]
 
 
 def _check_norm(name: str, norm: str) -> None:
-    if norm not in _OPPOSITE:
-        raise ValueError(f'{name}: expected norm "backward", "ortho" or "forward", got {norm!r}')
+    check_choice(name, "norm", norm, _OPPOSITE)
 
 
-def _complex_node(x: Array) -> UOp:
-    node = node_of(x)
+def _complex_node(name: str, x: Array) -> UOp:
+    node = node_of(name, x)
     if is_complex(node.dtype):
         return node
     return node.cast(dtypes.complex64 if node.dtype is dtypes.float32 else dtypes.complex128)
 
 
 def _real_node(name: str, x: Array) -> UOp:
-    node = node_of(x)
+    node = node_of(name, x)
     if is_complex(node.dtype):
         raise DTypeError(
             f"{name}: expected a real dtype, got {node.dtype.name}; take real(x) first, or use the complex transform"
@@ -61,17 +73,11 @@ def _real_node(name: str, x: Array) -> UOp:
     return node if is_float(node.dtype) else node.cast(dtypes.float64)
 
 
-def _length(name: str, n: SupportsIndex) -> int:
-    try:
-        return operator.index(n)
-    except TypeError:
-        raise TypeError(f"{name}: expected an integer length, got {n!r}") from None
-
-
 def _with_length(name: str, node: UOp, n: int) -> UOp:
     """`node` cut or padded with zeros to `n` elements along its last axis."""
     if n < 1:
         raise ShapeError(f"{name}: expected one element or more along the axis, got n={n}")
+    check_shape(name, (*node.shape[:-1], n))
     have = node.shape[-1]
     others = node.ndim - 1
     if have > n:
@@ -96,7 +102,7 @@ def _one(name: str, kind: str, node: UOp, n: int | None, axis: int, norm: str) -
     _check_norm(name, norm)
 
     def transform(moved: UOp) -> UOp:
-        length = moved.shape[-1] if n is None else _length(name, n)
+        length = moved.shape[-1] if n is None else integer(name, "n", n)
         return _extern(kind, _with_length(name, moved, length), norm)
 
     return _along(name, node, axis, transform)
@@ -106,7 +112,7 @@ def _one_irfft(name: str, node: UOp, n: int | None, axis: int, norm: str) -> UOp
     _check_norm(name, norm)
 
     def transform(moved: UOp) -> UOp:
-        length = 2 * (moved.shape[-1] - 1) if n is None else _length(name, n)
+        length = 2 * (moved.shape[-1] - 1) if n is None else integer(name, "n", n)
         if length < 1:
             raise ShapeError(f"{name}: expected one element or more in the result, got n={length}")
         return _extern("irfft", _with_length(name, moved, length // 2 + 1), norm, length)
@@ -118,6 +124,7 @@ def _axes_and_lengths(
     name: str, shape: tuple[int, ...], s: Sequence[int] | None, axes: AxisLike
 ) -> list[tuple[int, int | None]]:
     """The axes, from the front, each with its length; None where it is to stay, for which `s` may have -1 as well."""
+    s = None if s is None else integers(name, "s", s)
     if axes is None:
         count = len(shape) if s is None else min(len(s), len(shape))
         chosen = tuple(range(len(shape) - count, len(shape)))
@@ -156,7 +163,7 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
         >>> xp.fft.fft(xp.asarray([1.0, 0.0, 0.0, 0.0]))
         Array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
     """
-    return wrap(_one("fft", "fft", _complex_node(x), n, axis, norm))
+    return wrap(_one("fft", "fft", _complex_node("fft", x), n, axis, norm))
 
 
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
@@ -168,7 +175,7 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
         >>> xp.fft.ifft(xp.asarray([4.0, 0.0, 0.0, 0.0]))
         Array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
     """
-    return wrap(_one("ifft", "ifft", _complex_node(x), n, axis, norm))
+    return wrap(_one("ifft", "ifft", _complex_node("ifft", x), n, axis, norm))
 
 
 def fftn(
@@ -192,7 +199,7 @@ def fftn(
         Array([[1.+0.j, 1.+0.j],
                [1.+0.j, 1.+0.j]], dtype=complex128)
     """
-    return wrap(_several("fftn", "fft", _complex_node(x), s, axes, norm))
+    return wrap(_several("fftn", "fft", _complex_node("fftn", x), s, axes, norm))
 
 
 def ifftn(
@@ -207,7 +214,7 @@ def ifftn(
         Array([[1.+0.j, 1.+0.j],
                [1.+0.j, 1.+0.j]], dtype=complex128)
     """
-    return wrap(_several("ifftn", "ifft", _complex_node(x), s, axes, norm))
+    return wrap(_several("ifftn", "ifft", _complex_node("ifftn", x), s, axes, norm))
 
 
 def _several(name: str, kind: str, node: UOp, s: Sequence[int] | None, axes: AxisLike, norm: str) -> UOp:
@@ -256,7 +263,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
         >>> xp.fft.irfft(xp.fft.rfft(xp.asarray([1.0, 2.0, 3.0, 4.0])))
         Array([1., 2., 3., 4.], dtype=float64)
     """
-    return wrap(_one_irfft("irfft", _complex_node(x), n, axis, norm))
+    return wrap(_one_irfft("irfft", _complex_node("irfft", x), n, axis, norm))
 
 
 def rfftn(
@@ -296,7 +303,7 @@ def irfftn(
         Array([[1., 2.],
                [3., 4.]], dtype=float64)
     """
-    node = _complex_node(x)
+    node = _complex_node("irfftn", x)
     others, axis, n = _split_last("irfftn", _axes_and_lengths("irfftn", node.shape, s, axes))
     for other, length in others:
         node = _one("irfftn", "ifft", node, length, other, norm)
@@ -320,7 +327,7 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
         Array([1., 1., 1., 1.], dtype=float64)
     """
     _check_norm("hfft", norm)
-    return wrap(_one_irfft("hfft", _complex_node(x).unary(Ops.CONJ), n, axis, _OPPOSITE[norm]))
+    return wrap(_one_irfft("hfft", _complex_node("hfft", x).unary(Ops.CONJ), n, axis, _OPPOSITE[norm]))
 
 
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
@@ -337,10 +344,21 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
 
 
 def _frequency_dtype(name: str, dtype: Any) -> DType:
-    wanted = optional_dtype(dtype) or dtypes.float64
+    wanted = optional_dtype(name, dtype) or dtypes.float64
     if not is_float(wanted):
         raise DTypeError(f"{name}: expected a real floating dtype, got {wanted.name}")
     return wanted
+
+
+def _spacing(name: str, n: int, d: float) -> tuple[int, float]:
+    """The number of samples and their distance, checked."""
+    count, distance = integer(name, "n", n), number(name, "d", d)
+    check_shape(name, (max(count, 0),))
+    if count < 1:
+        raise ZeroStepError(f"{name}: expected n of 1 or more, got n={count}")
+    if distance == 0:
+        raise ZeroStepError(f"{name}: expected a distance d other than 0, got d={d}")
+    return count, distance
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = None) -> Array:
@@ -361,7 +379,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = No
         Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float64)
     """
     check_device("fftfreq", device)
-    return _known(np.fft.fftfreq(n, d), _frequency_dtype("fftfreq", dtype))
+    return _known(np.fft.fftfreq(*_spacing("fftfreq", n, d)), _frequency_dtype("fftfreq", dtype))
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = None) -> Array:
@@ -374,11 +392,11 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = N
         Array([0., 2., 4.], dtype=float64)
     """
     check_device("rfftfreq", device)
-    return _known(np.fft.rfftfreq(n, d), _frequency_dtype("rfftfreq", dtype))
+    return _known(np.fft.rfftfreq(*_spacing("rfftfreq", n, d)), _frequency_dtype("rfftfreq", dtype))
 
 
 def _known(values: Any, dtype: DType) -> Array:
-    return wrap(node_of(values.astype(dtype)))
+    return wrap(node_from_numpy(values.astype(dtype)))
 
 
 def fftshift(x: Array, /, *, axes: AxisLike = None) -> Array:
@@ -396,7 +414,7 @@ def fftshift(x: Array, /, *, axes: AxisLike = None) -> Array:
         >>> xp.fft.fftshift(xp.fft.fftfreq(4))
         Array([-0.5 , -0.25,  0.  ,  0.25], dtype=float64)
     """
-    node = node_of(x)
+    node = node_of("fftshift", x)
     for axis in normalize_axes("fftshift", axes, node.ndim):
         node = _rolled(node, axis, node.shape[axis] // 2)
     return wrap(node)
@@ -411,7 +429,7 @@ def ifftshift(x: Array, /, *, axes: AxisLike = None) -> Array:
         >>> xp.fft.ifftshift(xp.asarray([-2, -1, 0, 1, 2]))
         Array([ 0,  1,  2, -2, -1], dtype=int64)
     """
-    node = node_of(x)
+    node = node_of("ifftshift", x)
     for axis in normalize_axes("ifftshift", axes, node.ndim):
         node = _rolled(node, axis, node.shape[axis] - node.shape[axis] // 2)
     return wrap(node)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from uopc_array import _axes
 from uopc_array._arguments import ArrayLike, node_of, normalize_axis, wrap
+from uopc_array._origins import gather
 from uopc_array._promotion import broadcast
 from uopc_array.array import Array
 from uopc_core import UOp, composite, is_integer
-from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.errors import IndexDTypeError, IndexShapeError, ShapeError
 
 __all__ = ["take", "take_along_axis"]
 
 
 def _places(name: str, indices: ArrayLike) -> UOp:
-    node = node_of(indices)
+    node = node_of(name, indices)
     if node.size == 0 and not is_integer(node.dtype) and isinstance(indices, list | tuple):
         return node.cast("int64")
     if not is_integer(node.dtype):
-        raise DTypeError(f"{name}: expected indices of an integer dtype, got {node.dtype.name}")
+        raise IndexDTypeError(f"{name}: expected indices of an integer dtype, got {node.dtype.name}")
     return node
 
 
@@ -33,16 +34,16 @@ def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:
     Raises:
         AxisError: ``axis`` is out of range.
         IndexError: an index is out of range, found when the values are computed.
-        DTypeError: ``indices`` are no integers.
+        IndexDTypeError: (a TypeError and an IndexError) ``indices`` are no integers.
     Example:
         >>> import uopc_array as xp
         >>> xp.take(xp.asarray([10, 20, 30]), xp.asarray([2, 0]))
         Array([30, 10], dtype=int64)
     """
-    node, places = node_of(x), _places("take", indices)
+    node, places = node_of("take", x), _places("take", indices)
     if axis is None:
-        return wrap(node.reshape((node.size,)).index(places))
-    return wrap(_axes.take_on_axis(node, places, normalize_axis("take", axis, node.ndim)))
+        return wrap(gather("take", node.reshape((node.size,)), places))
+    return wrap(_axes.take_on_axis("take", node, places, normalize_axis("take", axis, node.ndim)))
 
 
 def take_along_axis(x: Array, indices: Array, /, axis: int = -1) -> Array:
@@ -58,7 +59,7 @@ def take_along_axis(x: Array, indices: Array, /, axis: int = -1) -> Array:
         AxisError: ``axis`` is out of range.
         IndexError: an index is out of range, found when the values are computed.
         ShapeError: the shapes do not fit.
-        DTypeError: ``indices`` are no integers.
+        IndexDTypeError: (a TypeError and an IndexError) ``indices`` are no integers.
     Example:
         >>> import uopc_array as xp
         >>> x = xp.asarray([[3, 1, 2], [4, 6, 5]])
@@ -66,16 +67,22 @@ def take_along_axis(x: Array, indices: Array, /, axis: int = -1) -> Array:
         Array([[1, 2, 3],
                [4, 5, 6]], dtype=int64)
     """
-    node, places = node_of(x), _places("take_along_axis", indices)
+    node, places = node_of("take_along_axis", x), _places("take_along_axis", indices)
     if node.ndim != places.ndim:
         raise ShapeError(
             f"take_along_axis: expected indices of {node.ndim} axes, got shapes {node.shape} and {places.shape}"
         )
     at = normalize_axis("take_along_axis", axis, node.ndim)
-    rest = broadcast("take_along_axis", _without(node.shape, at), _without(places.shape, at))
+    try:
+        rest = broadcast("take_along_axis", _without(node.shape, at), _without(places.shape, at))
+    except ShapeError:
+        raise IndexShapeError(
+            f"take_along_axis: x and indices must fit on every axis but {at}, "
+            f"got shapes {node.shape} and {places.shape}"
+        ) from None
     node = composite.broadcast_to(node, (*rest[:at], node.shape[at], *rest[at + 1 :]))
     places = composite.broadcast_to(places, (*rest[:at], places.shape[at], *rest[at + 1 :]))
-    return wrap(_axes.take_along_axis(node, places, at))
+    return wrap(_axes.take_along_axis("take_along_axis", node, places, at))
 
 
 def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:

@@ -19,12 +19,13 @@ import numpy as np
 
 import uopc_core
 from uopc_array._nodes import as_node, cast_node, default_dtype
+from uopc_array._origins import named
 from uopc_array._realize import buffer_of_node
 from uopc_array._tracing import fresh_number, substitute
 from uopc_array._trees import TreeDef, flatten, unflatten
 from uopc_array.array import Array
 from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
-from uopc_core.errors import TraceError
+from uopc_core.errors import IndexBoundsError, TraceError
 
 __all__ = ["JittedFunction", "jit"]
 
@@ -232,7 +233,10 @@ def _run(trace: _Trace, inputs: Sequence[Any]) -> Any:
     executable = trace.executable
     if executable is None:
         executable = _prepare(trace)
-    buffers = executable.run([_argument(x) for x in inputs])
+    try:
+        buffers = executable.run([_argument(x) for x in inputs])
+    except IndexBoundsError as error:
+        raise named(error, trace.outputs) from None
     if trace.single is not None:
         return Array._from_uop(UOp.buffer(buffers[0]), trace.single._weak)
     nodes = list(trace.outputs)

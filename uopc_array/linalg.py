@@ -6,7 +6,6 @@ one; see docs/differentiation.md for repeated eigenvalues and singular values.
 
 from __future__ import annotations
 
-import operator
 from math import inf
 from typing import Any, Literal
 
@@ -17,9 +16,12 @@ from uopc_array._arguments import (
     ArrayLike,
     AxisLike,
     as_floating,
+    check_choice,
+    integer,
     node_of,
     normalize_axes,
     normalize_axis,
+    number,
     optional_dtype,
     wrap,
 )
@@ -29,7 +31,7 @@ from uopc_array._promotion import broadcast, promote, result_dtype
 from uopc_array.array import Array
 from uopc_array.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
 from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer, is_unsigned, real_dtype
-from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.errors import AxisError, DTypeError, MatrixError, ShapeError
 
 __all__ = [
     "EigResult",
@@ -73,12 +75,12 @@ def _matrices(name: str, x: ArrayLike, square: bool = False) -> UOp:
     """`x` as floating matrices.
 
     Raises:
-        ShapeError: fewer than two axes, or not square where that is needed.
+        MatrixError: (a ValueError) fewer than two axes, or not square where that is needed.
     """
-    node = as_floating(name, node_of(x))[0]
+    node = as_floating(name, node_of(name, x))[0]
     if node.ndim < 2 or (square and node.shape[-1] != node.shape[-2]):
         wanted = "square matrices (..., M, M)" if square else "matrices (..., M, N)"
-        raise ShapeError(f"{name}: expected {wanted}, got shape {node.shape}")
+        raise MatrixError(f"{name}: expected {wanted}, got shape {node.shape}")
     return node
 
 
@@ -126,7 +128,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         >>> xp.linalg.cross(xp.asarray([1, 0, 0]), xp.asarray([0, 1, 0]))
         Array([0, 0, 1], dtype=int64)
     """
-    shapes = [node_of(x).shape for x in (x1, x2)]
+    shapes = [node_of("cross", x).shape for x in (x1, x2)]
     if any(shape[normalize_axis("cross", axis, len(shape))] != 3 for shape in shapes):
         raise ShapeError(f"cross: expected 3 elements along axis {axis}, got shapes {shapes[0]} and {shapes[1]}")
     a, b = promote("cross", x1, x2)
@@ -174,13 +176,14 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
         >>> xp.linalg.diagonal(xp.asarray([[1, 2], [3, 4]]))
         Array([1, 4], dtype=int64)
     """
-    return wrap(_diagonal("diagonal", node_of(x), offset))
+    return wrap(_diagonal("diagonal", node_of("diagonal", x), offset))
 
 
 def _diagonal(name: str, node: UOp, offset: int) -> UOp:
     """The diagonal as a slice: in the flattened matrix its elements are N + 1 apart."""
     if node.ndim < 2:
         raise ShapeError(f"{name}: expected matrices (..., M, N), got shape {node.shape}")
+    offset = integer(name, "offset", offset)
     *batch, m, n = node.shape
     top, left = max(0, -offset), max(0, offset)
     length = max(0, min(m - top, n - left))
@@ -270,37 +273,44 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | Literal["fr
     Returns:
         the real dtype of ``x``; shape (...).
     Raises:
-        ShapeError: fewer than two axes, or a negative ``ord`` of no elements.
+        AxisError: fewer than two axes.
+        ShapeError: a negative ``ord`` of no elements.
         ValueError: an unknown ``ord``.
     Example:
         >>> import uopc_array as xp
         >>> xp.linalg.matrix_norm(xp.asarray([[3.0, 0.0], [0.0, 4.0]]))
         Array(5., dtype=float64)
     """
-    node = _matrices("matrix_norm", x)
+    node = as_floating("matrix_norm", node_of("matrix_norm", x))[0]
+    if node.ndim < 2:
+        raise AxisError(
+            f"matrix_norm: expected matrices (..., M, N), got shape {node.shape}; vector_norm takes vectors"
+        )
     if ord in ("fro", None):
         return vector_norm(wrap(node), axis=(-2, -1), keepdims=keepdims)
     if ord in ("nuc", 2, -2):
         values = UOp.new(Ops.EXTERN, (node,), ("svdvals", (), 0))
         last = (values.ndim - 1,)
-        out = composite.reduce_axes(values, Ops.ADD, last) if ord == "nuc" else _extreme(values, ord, last)
+        out = (
+            composite.reduce_axes(values, Ops.ADD, last) if ord == "nuc" else _extreme("matrix_norm", values, ord, last)
+        )
     elif ord in (1, -1, inf, -inf):
         summed, kept = (node.ndim - 2, node.ndim - 2) if ord in (1, -1) else (node.ndim - 1, node.ndim - 2)
         sums = composite.reduce_axes(node.unary(Ops.ABS), Ops.ADD, [summed])
-        out = _extreme(sums, ord, (kept,))
+        out = _extreme("matrix_norm", sums, ord, (kept,))
     else:
         raise ValueError(f"matrix_norm: expected ord to be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf, got {ord!r}")
     return wrap(out.reshape((*out.shape, 1, 1)) if keepdims else out)
 
 
-def _extreme(sizes: UOp, ord: float | str | None, axes: tuple[int, ...], keepdims: bool = False) -> UOp:
+def _extreme(name: str, sizes: UOp, ord: float | str | None, axes: tuple[int, ...], keepdims: bool = False) -> UOp:
     """The largest of `sizes`, 0 if there are none, or for negative `ord` the smallest."""
     if float(ord or 0) > 0:
         if 0 in [sizes.shape[axis] for axis in axes]:  # the sum of nothing is the 0 we need, in the right shape
             return composite.reduce_axes(sizes, Ops.ADD, axes, keepdims)
         return composite.reduce_axes(sizes, Ops.MAX, axes, keepdims)
     if 0 in [sizes.shape[axis] for axis in axes]:
-        raise ShapeError(f"norm: ord={ord} is the smallest of some sizes, and there is none in shape {sizes.shape}")
+        raise ShapeError(f"{name}: ord={ord} is the smallest of some sizes, and there is none in shape {sizes.shape}")
     return composite.reduce_axes(sizes, Ops.MIN, axes, keepdims)
 
 
@@ -321,13 +331,10 @@ def matrix_power(x: Array, n: int, /) -> Array:
         Array([[1., 3.],
                [0., 1.]], dtype=float64)
     """
-    node = node_of(x)
+    node = node_of("matrix_power", x)
     if node.ndim < 2 or node.shape[-1] != node.shape[-2]:
-        raise ShapeError(f"matrix_power: expected square matrices (..., M, M), got shape {node.shape}")
-    try:
-        n = operator.index(n)
-    except TypeError:
-        raise TypeError(f"matrix_power: expected an integer exponent, got {n!r}") from None
+        raise MatrixError(f"matrix_power: expected square matrices (..., M, M), got shape {node.shape}")
+    n = integer("matrix_power", "n", n)
     if n == 0:
         here = composite.iota(node.shape, node.ndim - 2).eq(composite.iota(node.shape, node.ndim - 1))
         return wrap(here.cast(node.dtype))
@@ -364,7 +371,9 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
         return wrap(UOp.const(0, dtypes.int64, values.shape[:-1]))
     largest = composite.reduce_axes(values, Ops.MAX, [values.ndim - 1], keepdims=True)
     tolerance = _tolerance("matrix_rank", node, rtol)
-    limit = largest * composite.broadcast_to(composite.unsqueeze(tolerance, tolerance.ndim), largest.shape)
+    column = (*tolerance.shape, 1)
+    limit = composite.broadcast_to(largest, column) * tolerance.reshape(column)
+    values = composite.broadcast_to(values, (*tolerance.shape, values.shape[-1]))
     above = composite.broadcast_to(limit, values.shape) < values
     return wrap(composite.reduce_axes(above.cast(dtypes.int64), Ops.ADD, [values.ndim - 1]))
 
@@ -374,7 +383,7 @@ def _tolerance(name: str, node: UOp, rtol: float | Array | None) -> UOp:
     real, batch = real_dtype(node.dtype), node.shape[:-2]
     if rtol is None:
         return UOp.const(max(node.shape[-2:]) * float(np.finfo(real).eps), real, batch)
-    given = cast_node(node_of(rtol), real)
+    given = cast_node(node_of(name, rtol), real, name)
     return composite.broadcast_to(given, broadcast(name, given.shape, batch))
 
 
@@ -394,7 +403,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
         Array([[3, 4],
                [6, 8]], dtype=int64)
     """
-    a, b = node_of(x1), node_of(x2)
+    a, b = node_of("outer", x1), node_of("outer", x2)
     if a.ndim != 1 or b.ndim != 1:
         raise ShapeError(f"outer: expected two vectors, got shapes {a.shape} and {b.shape}; ravel them first")
     return wrap(_bodies.multiply(*promote("outer", composite.unsqueeze(a, 1), composite.unsqueeze(b, 0))))
@@ -439,8 +448,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
         Array([[3., 0.],
                [0., 2.]], dtype=float64)
     """
-    if mode not in ("reduced", "complete"):
-        raise ValueError(f'qr: expected mode "reduced" or "complete", got {mode!r}')
+    check_choice("qr", "mode", mode, ("reduced", "complete"))
     node = _matrices("qr", x)
     return QRResult(_call("qr", node, params=(mode,)), _call("qr", node, params=(mode,), output=1))
 
@@ -479,10 +487,12 @@ def solve(x1: Array, x2: Array, /) -> Array:
         >>> xp.linalg.solve(xp.asarray([[2.0, 0.0], [0.0, 4.0]]), xp.asarray([2.0, 2.0]))
         Array([1. , 0.5], dtype=float64)
     """
-    a, b = node_of(x1), node_of(x2)
-    dtype = result_dtype(a, b)
+    a, b = node_of("solve", x1), node_of("solve", x2)
+    dtype = result_dtype(a, b, name="solve")
     a, b = as_floating("solve", cast_node(a, dtype), cast_node(b, dtype))
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2] or b.ndim < 1 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]:
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise MatrixError(f"solve: expected (..., M, M) and (M,) or (..., M, K), got {a.shape} and {b.shape}")
+    if b.ndim < 1 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]:
         raise ShapeError(f"solve: expected (..., M, M) and (M,) or (..., M, K), got {a.shape} and {b.shape}")
     vector = b.ndim == 1
     right = composite.unsqueeze(b, 1) if vector else b
@@ -535,11 +545,11 @@ def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
         >>> xp.linalg.trace(xp.asarray([[1, 2], [3, 4]]))
         Array(5, dtype=int64)
     """
-    node = _diagonal("trace", node_of(x), offset)
-    wanted = optional_dtype(dtype)
+    node = _diagonal("trace", node_of("trace", x), offset)
+    wanted = optional_dtype("trace", dtype)
     if wanted is None and (is_integer(node.dtype) or is_bool(node.dtype)):
         wanted = dtypes.uint64 if is_unsigned(node.dtype) else dtypes.int64
-    node = cast_node(node, wanted or node.dtype)
+    node = cast_node(node, wanted or node.dtype, "trace")
     return wrap(composite.reduce_axes(node, Ops.ADD, [node.ndim - 1]))
 
 
@@ -563,8 +573,9 @@ def vector_norm(x: Array, /, *, axis: AxisLike = None, keepdims: bool = False, o
         Array(5., dtype=float64)
     """
     if isinstance(ord, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (NumPy users try "fro")
-        raise ValueError(f"vector_norm: expected a number for ord, got {ord!r}")
-    node = as_floating("vector_norm", node_of(x))[0]
+        raise ValueError(f"vector_norm: expected a number for ord, got {ord!r}; matrix_norm knows names")
+    ord = number("vector_norm", "ord", ord)
+    node = as_floating("vector_norm", node_of("vector_norm", x))[0]
     axes = normalize_axes("vector_norm", axis, node.ndim)
     return wrap(_vector_norm(node, ord, axes, keepdims))
 
@@ -579,7 +590,7 @@ def _vector_norm(node: UOp, ord: float, axes: tuple[int, ...], keepdims: bool) -
         return _bodies.root_of_squares(total)
     size = node.unary(Ops.ABS)
     if ord in (inf, -inf):
-        return _extreme(size, ord, axes, keepdims)
+        return _extreme("vector_norm", size, ord, axes, keepdims)
     if ord == 0:
         return composite.reduce_axes(size.ne(0).cast(size.dtype), Ops.ADD, axes, keepdims)
     if ord == 1:

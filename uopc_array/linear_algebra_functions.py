@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 from uopc_array import _bodies
-from uopc_array._arguments import node_of, normalize_axis, view, wrap
-from uopc_array._nodes import cast_node
+from uopc_array._arguments import integer, node_of, normalize_axis, view, wrap
+from uopc_array._nodes import cast_node, const_node, is_scalar
 from uopc_array._promotion import broadcast, result_dtype
 from uopc_array.array import Array
-from uopc_core import UOp, composite
+from uopc_core import DType, UOp, composite
 from uopc_core.errors import AxisError, ShapeError
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -19,10 +18,14 @@ __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 Axes = int | tuple[int | Sequence[int], int | Sequence[int]]
 
 
-def _promoted(x1: Any, x2: Any) -> tuple[UOp, UOp]:
+def _promoted(name: str, x1: Any, x2: Any) -> tuple[UOp, UOp]:
     """Both operands in the promoted dtype, each in its own shape."""
-    dtype = result_dtype(x1, x2)
-    return cast_node(node_of(x1), dtype), cast_node(node_of(x2), dtype)
+    dtype = result_dtype(x1, x2, name=name)
+    return _node_in(name, x1, dtype), _node_in(name, x2, dtype)
+
+
+def _node_in(name: str, x: Any, dtype: DType) -> UOp:
+    return const_node(name, x, dtype) if is_scalar(x) else cast_node(node_of(name, x), dtype, name)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
@@ -40,7 +43,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
         >>> xp.matmul(xp.asarray([[1, 2], [3, 4]]), xp.asarray([1, 1]))
         Array([3, 7], dtype=int64)
     """
-    left, right = _promoted(x1, x2)
+    left, right = _promoted("matmul", x1, x2)
     if left.ndim == 0 or right.ndim == 0:
         raise ShapeError(
             f"matmul: expected one axis or more, got x1 {left.shape} and x2 {right.shape}; use * for scalars"
@@ -75,7 +78,7 @@ def matrix_transpose(x: Array, /) -> Array:
         Array([[1, 3],
                [2, 4]], dtype=int64)
     """
-    node = node_of(x)
+    node = node_of("matrix_transpose", x)
     if node.ndim < 2:
         raise ShapeError(f"matrix_transpose: expected two axes or more, got shape {node.shape}")
     n = node.ndim
@@ -99,7 +102,7 @@ def tensordot(x1: Array, x2: Array, /, axes: Axes = 2) -> Array:
         >>> xp.tensordot(xp.asarray([[1, 2], [3, 4]]), xp.asarray([10, 1]), axes=1)
         Array([12, 34], dtype=int64)
     """
-    left, right = _promoted(x1, x2)
+    left, right = _promoted("tensordot", x1, x2)
     first, second = _paired_axes(left, right, axes)
     shared = [left.shape[a] for a in first]
     if shared != [right.shape[a] for a in second]:
@@ -118,11 +121,11 @@ def tensordot(x1: Array, x2: Array, /, axes: Axes = 2) -> Array:
 
 def _paired_axes(left: UOp, right: UOp, axes: Axes) -> tuple[list[int], list[int]]:
     if not isinstance(axes, (tuple, list)):
-        n = operator.index(axes)
+        n = integer("tensordot", "axes", axes)
         if not 0 <= n <= min(left.ndim, right.ndim):
             raise AxisError(f"tensordot: axes={n} is out of range for shapes {left.shape} and {right.shape}")
         return list(range(left.ndim - n, left.ndim)), list(range(n))
-    named = [list(side) if isinstance(side, Sequence) else [side] for side in axes]
+    named = [list(side) if isinstance(side, tuple | list) else [side] for side in axes]
     if len(named) != 2 or len(named[0]) != len(named[1]):
         raise ShapeError(f"tensordot: expected an int or two sequences of equal length for axes, got {axes}")
     first, second = (
@@ -151,7 +154,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         >>> xp.vecdot(xp.asarray([1.0j, 2.0]), xp.asarray([1.0j, 1.0]))
         Array(3.+0.j, dtype=complex128)
     """
-    left, right = _promoted(x1, x2)
+    left, right = _promoted("vecdot", x1, x2)
     if left.ndim == 0 or right.ndim == 0:
         raise ShapeError(f"vecdot: expected one axis or more, got x1 {left.shape} and x2 {right.shape}")
     first, second = (normalize_axis("vecdot", axis, node.ndim) for node in (left, right))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
@@ -13,7 +12,9 @@ from uopc_array import _axes
 from uopc_array._arguments import (
     AxisLike,
     ShapeLike,
+    check_shape,
     from_memory,
+    integers,
     node_of,
     normalize_axes,
     normalize_axis,
@@ -21,7 +22,7 @@ from uopc_array._arguments import (
     view,
     wrap,
 )
-from uopc_array._nodes import cast_node
+from uopc_array._nodes import as_node, to_operand
 from uopc_array._promotion import broadcast, result_dtype
 from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
@@ -81,7 +82,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
         >>> [x.shape for x in xp.broadcast_arrays(xp.zeros((2, 1)), xp.zeros(3))]
         [(2, 3), (2, 3)]
     """
-    nodes = [node_of(x) for x in arrays]
+    nodes = [node_of("broadcast_arrays", x) for x in arrays]
     shape = broadcast("broadcast_arrays", *[node.shape for node in nodes])
     return tuple([wrap(composite.broadcast_to(node, shape)) for node in nodes])
 
@@ -102,7 +103,7 @@ def broadcast_to(x: Array, /, shape: ShapeLike) -> Array:
         Array([[1, 2],
                [1, 2]], dtype=int64)
     """
-    node, wanted = node_of(x), shape_of("broadcast_to", shape)
+    node, wanted = node_of("broadcast_to", x), shape_of("broadcast_to", shape)
     try:
         return wrap(composite.broadcast_to(node, wanted))
     except ShapeError:
@@ -116,10 +117,16 @@ def broadcast_to(x: Array, /, shape: ShapeLike) -> Array:
 
 def _joined(name: str, arrays: Sequence[Array]) -> list[UOp]:
     """The nodes of `arrays` in their promoted dtype."""
+    if not isinstance(arrays, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # concat(x, y) is easily written
+        raise TypeError(f"{name}: expected a sequence of arrays, got {type(arrays).__name__}")
+    if getattr(arrays, "ndim", 1) == 0:
+        raise TypeError(f"{name}: expected a sequence of arrays, got one of shape ()")
+    arrays = list(arrays)
     if len(arrays) == 0:
         raise ShapeError(f"{name}: expected one array or more, got none")
-    dtype = result_dtype(*arrays)
-    return [cast_node(node_of(x), dtype) for x in arrays]
+    operands = [to_operand(x, name) for x in arrays]
+    dtype = result_dtype(*operands, name=name)
+    return [as_node(x, dtype, name=name) for x in operands]
 
 
 def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
@@ -138,7 +145,7 @@ def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
         >>> xp.concat([xp.asarray([1, 2]), xp.asarray([3])])
         Array([1, 2, 3], dtype=int64)
     """
-    nodes = _joined("concat", list(arrays))
+    nodes = _joined("concat", arrays)
     if axis is None:
         return wrap(composite.concat([node.reshape((node.size,)) for node in nodes], 0))
     at = normalize_axis("concat", axis, nodes[0].ndim)
@@ -165,7 +172,7 @@ def stack(arrays: Sequence[Array], /, axis: int = 0) -> Array:
         Array([[1, 3],
                [2, 4]], dtype=int64)
     """
-    nodes = _joined("stack", list(arrays))
+    nodes = _joined("stack", arrays)
     if len({node.shape for node in nodes}) > 1:
         raise ShapeError(f"stack: expected one shape, got {', '.join(str(node.shape) for node in nodes)}")
     return wrap(composite.stack(nodes, normalize_axis("stack", axis, nodes[0].ndim + 1)))
@@ -186,7 +193,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
         >>> xp.unstack(xp.asarray([[1, 2], [3, 4]]))
         (Array([1, 2], dtype=int64), Array([3, 4], dtype=int64))
     """
-    node = node_of(x)
+    node = node_of("unstack", x)
     front = _axes.move_axis(node, normalize_axis("unstack", axis, node.ndim), 0)
     return tuple([wrap(front.index(i)) for i in range(front.shape[0])])
 
@@ -211,20 +218,23 @@ def reshape(x: Array, /, shape: ShapeLike, *, copy: bool | None = None) -> Array
         Array([[0, 1],
                [2, 3]], dtype=int64)
     """
-    node = node_of(x)
+    node = node_of("reshape", x)
     moved = node.reshape(_inferred(node, shape))
     return wrap(moved) if copy else view(x, moved)
 
 
 def _inferred(node: UOp, shape: ShapeLike) -> tuple[int, ...]:
     """`shape` with -1 replaced by what is left over."""
-    given: Sequence[Any] = [shape] if not isinstance(shape, Sequence) else shape
-    out = [operator.index(n) for n in given]
+    given = integers("reshape", "shape", shape)
+    out = list(given)
+    if out.count(-1) > 1:
+        raise ShapeError(f"reshape: expected one -1 at most, got shape {given}")
     if out.count(-1) == 1:
         rest = prod(n for n in out if n != -1)
         out[out.index(-1)] = node.size // rest if rest else -1
     if any(n < 0 for n in out) or prod(out) != node.size:
-        raise ShapeError(f"reshape: {node.size} elements of shape {node.shape} cannot take the shape {tuple(given)}")
+        raise ShapeError(f"reshape: {node.size} elements of shape {node.shape} cannot take the shape {given}")
+    check_shape("reshape", tuple(out))
     return tuple(out)
 
 
@@ -243,10 +253,11 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
         >>> xp.permute_dims(xp.zeros((2, 3, 4)), (2, 0, 1)).shape
         (4, 2, 3)
     """
-    node = node_of(x)
-    order = normalize_axes("permute_dims", tuple(axes), node.ndim)
+    node = node_of("permute_dims", x)
+    given = integers("permute_dims", "axes", axes)
+    order = normalize_axes("permute_dims", given, node.ndim)
     if len(order) != node.ndim:
-        raise AxisError(f"permute_dims: expected every one of {node.ndim} axes once, got axes={tuple(axes)}")
+        raise AxisError(f"permute_dims: expected every one of {node.ndim} axes once, got axes={given}")
     return view(x, node.permute(order))
 
 
@@ -266,9 +277,9 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
         >>> xp.moveaxis(xp.zeros((2, 3, 4)), 0, -1).shape
         (3, 4, 2)
     """
-    node = node_of(x)
-    moved = normalize_axes("moveaxis", source, node.ndim)
-    places = normalize_axes("moveaxis", destination, node.ndim)
+    node = node_of("moveaxis", x)
+    moved = normalize_axes("moveaxis", integers("moveaxis", "source", source), node.ndim)
+    places = normalize_axes("moveaxis", integers("moveaxis", "destination", destination), node.ndim)
     if len(moved) != len(places):
         raise AxisError(f"moveaxis: source and destination must be as many, got {source} and {destination}")
     order = [axis for axis in range(node.ndim) if axis not in moved]
@@ -292,9 +303,11 @@ def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
         >>> xp.expand_dims(xp.zeros((2, 3)), (0, -1)).shape
         (1, 2, 3, 1)
     """
-    node = node_of(x)
-    added = len(axis) if isinstance(axis, Sequence) else 1
-    places = normalize_axes("expand_dims", axis, node.ndim + added)
+    node = node_of("expand_dims", x)
+    added = len(axis) if isinstance(axis, tuple | list) else 1
+    given: Any = axis if isinstance(axis, tuple | list) else (axis,)
+    places = normalize_axes("expand_dims", given, node.ndim + added)
+    check_shape("expand_dims", (1,) * (node.ndim + added))
     rest = iter(node.shape)
     return view(x, node.reshape([1 if i in places else next(rest) for i in range(node.ndim + added)]))
 
@@ -315,7 +328,7 @@ def squeeze(x: Array, /, axis: AxisLike = None) -> Array:
         >>> xp.squeeze(xp.zeros((1, 3, 1)), axis=0).shape
         (3, 1)
     """
-    node = node_of(x)
+    node = node_of("squeeze", x)
     ones = tuple([a for a, n in enumerate(node.shape) if n == 1])
     axes = normalize_axes("squeeze", ones if axis is None else axis, node.ndim)
     if any(node.shape[a] != 1 for a in axes):
@@ -341,7 +354,7 @@ def flip(x: Array, /, axis: AxisLike = None) -> Array:
         >>> xp.flip(xp.asarray([1, 2, 3]))
         Array([3, 2, 1], dtype=int64)
     """
-    node = node_of(x)
+    node = node_of("flip", x)
     return view(x, node.flip(normalize_axes("flip", axis, node.ndim)))
 
 
@@ -362,17 +375,18 @@ def roll(x: Array, /, shift: int | Sequence[int], axis: AxisLike = None) -> Arra
         >>> xp.roll(xp.asarray([1, 2, 3]), 1)
         Array([3, 1, 2], dtype=int64)
     """
-    node = node_of(x)
+    node = node_of("roll", x)
     if axis is None:
-        total = sum(shift) if isinstance(shift, Sequence) else operator.index(shift)
+        total = sum(integers("roll", "shift", shift))
         return wrap(_rolled(node.reshape((node.size,)), total, 0).reshape(node.shape))
-    axes = [normalize_axis("roll", a, node.ndim) for a in (axis if isinstance(axis, Sequence) else [axis])]
-    shifts = list(shift) if isinstance(shift, Sequence) else [shift] * len(axes)
+    axes = [normalize_axis("roll", a, node.ndim) for a in (axis if isinstance(axis, tuple | list) else [axis])]
+    shifts = list(integers("roll", "shift", shift))
+    shifts = shifts * len(axes) if len(shifts) == 1 else shifts
     axes = axes * len(shifts) if len(axes) == 1 else axes
     if len(shifts) != len(axes):
         raise ShapeError(f"roll: expected one shift or one for each axis, got shift={shift} and axis={axis}")
     for places, at in zip(shifts, axes, strict=True):
-        node = _rolled(node, operator.index(places), at)
+        node = _rolled(node, places, at)
     return wrap(node)
 
 
@@ -402,10 +416,11 @@ def tile(x: Array, repetitions: ShapeLike, /) -> Array:
         >>> xp.tile(xp.asarray([1, 2]), (2,))
         Array([1, 2, 1, 2], dtype=int64)
     """
-    node, times = node_of(x), shape_of("tile", repetitions)
+    node, times = node_of("tile", x), shape_of("tile", repetitions)
     ndim = max(node.ndim, len(times))
     shape = (*[1] * (ndim - node.ndim), *node.shape)
     times = (*[1] * (ndim - len(times)), *times)
+    check_shape("tile", tuple([n * t for n, t in zip(shape, times, strict=True)]))
     grown = node.reshape([m for n in shape for m in (1, n)])
     grown = grown.expand([m for pair in zip(times, shape, strict=True) for m in pair])
     return wrap(grown.reshape([n * t for n, t in zip(shape, times, strict=True)]))
@@ -431,26 +446,27 @@ def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:
         >>> xp.repeat(xp.asarray([1, 2]), xp.asarray([2, 1]))
         Array([1, 1, 2], dtype=int64)
     """
-    node = node_of(x)
+    node = node_of("repeat", x)
     if axis is None:
         node, at = node.reshape((node.size,)), 0
     else:
         at = normalize_axis("repeat", axis, node.ndim)
-    if isinstance(repeats, int):
+    if isinstance(repeats, int) and not isinstance(repeats, bool):
+        check_shape("repeat", (*node.shape[:at], node.shape[at] * repeats, *node.shape[at + 1 :]))
         return wrap(_repeated(node, repeats, at))
-    counts = node_of(repeats)
+    counts = node_of("repeat", repeats)
     if not (is_integer(counts.dtype) or is_bool(counts.dtype)):
         raise DTypeError(f"repeat: expected repeats of an integer dtype, got {counts.dtype.name}")
     n = node.shape[at]
     if counts.ndim > 1 or counts.size not in (1, n):
         raise ShapeError(f"repeat: expected repeats of shape ({n},) or (1,), got {counts.shape}")
-    values = np.broadcast_to(buffer_of_node(counts).array.reshape(-1), (n,)).astype(np.int64)
+    values = np.broadcast_to(buffer_of_node(counts, "repeat").array.reshape(-1), (n,)).astype(np.int64)
     if np.any(values < 0):
         raise ValueError(f"repeat: expected repeats of 0 or more, got {int(values.min())}")
     total = int(values.sum(dtype=np.float64))  # as int64 the sum might wrap around
     check_shape("repeat", (*node.shape[:at], total, *node.shape[at + 1 :]))
     places = from_memory(np.repeat(np.arange(n), values))
-    return wrap(_axes.take_on_axis(node, node_of(places), at))
+    return wrap(_axes.take_on_axis("repeat", node, node_of("repeat", places), at))
 
 
 def _repeated(node: UOp, times: int, axis: int) -> UOp:

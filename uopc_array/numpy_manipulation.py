@@ -140,22 +140,22 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     extents = shape_of("tri", (N, N if M is None else M))
     start = max(min(operator.index(k), extents[1]), -extents[0])
     below = composite.iota(extents, 1) <= composite.iota(extents, 0) + start
-    return wrap(below.cast(optional_dtype(dtype) or dtypes.float64))
+    return wrap(below.cast(optional_dtype("tri", dtype) or dtypes.float64))
 
 
 def shape(a: ArrayLike, /) -> tuple[int, ...]:
     """The extents of ``a``."""
-    return node_of(a).shape
+    return node_of("shape", a).shape
 
 
 def ndim(a: ArrayLike, /) -> int:
     """The number of axes of ``a``."""
-    return node_of(a).ndim
+    return node_of("ndim", a).ndim
 
 
 def size(a: ArrayLike, /, axis: int | None = None) -> int:
     """The number of elements of ``a``, or its extent at ``axis``."""
-    node = node_of(a)
+    node = node_of("size", a)
     return node.size if axis is None else node.shape[normalize_axis("size", axis, node.ndim)]
 
 
@@ -433,7 +433,7 @@ def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Arr
 
 def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
     """`split` along axis 1, or the only axis of a vector."""
-    return split(ary, indices_or_sections, 0 if node_of(ary).ndim == 1 else 1)
+    return split(ary, indices_or_sections, 0 if node_of("hsplit", ary).ndim == 1 else 1)
 
 
 def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
@@ -498,7 +498,7 @@ def diagonal(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -
         >>> xp.diagonal(xp.asarray([[1, 2], [3, 4]]))
         Array([1, 4], dtype=int64)
     """
-    node = node_of(a)
+    node = node_of("diagonal", a)
     first, second = (normalize_axis("diagonal", axis, node.ndim) for axis in (axis1, axis2))
     if first == second:
         raise ShapeError(f"diagonal: expected two axes, got axis1={axis1} and axis2={axis2} for shape {node.shape}")
@@ -521,7 +521,7 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
         Array([[1, 0],
                [0, 2]], dtype=int64)
     """
-    node = node_of(v)
+    node = node_of("diag", v)
     if node.ndim == 2:
         return diagonal(v, k)
     if node.ndim != 1:
@@ -558,7 +558,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_va
         >>> xp.pad(xp.asarray([1, 2]), (1, 2))
         Array([0, 1, 2, 0, 0], dtype=int64)
     """
-    node = node_of(array)
+    node = node_of("pad", array)
     widths: list[list[int]] = np.broadcast_to(np.asarray(pad_width), (node.ndim, 2)).astype(int).tolist()
     if any(width < 0 for pair in widths for width in pair):
         raise ValueError(f"pad: expected widths of 0 or more, got pad_width={pad_width}")
@@ -569,7 +569,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_va
     for axis, (before, after) in enumerate(widths):
         if before or after:
             places = np.pad(np.arange(node.shape[axis]), (before, after), cast("Any", mode))
-            node = _axes.take_on_axis(node, node_of(from_memory(places)), axis)
+            node = _axes.take_on_axis("pad", node, node_of("pad", from_memory(places)), axis)
     return wrap(node)
 
 

@@ -20,8 +20,8 @@ from uopc_core.errors import ShapeError
 __all__ = ["convolve", "correlate", "cross", "dot", "inner", "kron", "matvec", "outer", "trace", "vdot", "vecmat"]
 
 
-def _array(x: ArrayLike) -> Array:
-    return x if isinstance(x, Array) else wrap(node_of(x))
+def _array(name: str, x: ArrayLike) -> Array:
+    return x if isinstance(x, Array) else wrap(node_of(name, x))
 
 
 def dot(a: ArrayLike, b: ArrayLike, /) -> Array:
@@ -39,7 +39,7 @@ def dot(a: ArrayLike, b: ArrayLike, /) -> Array:
         >>> xp.dot(xp.asarray([1, 2]), xp.asarray([3, 4]))
         Array(11, dtype=int64)
     """
-    left, right = _array(a), _array(b)
+    left, right = _array("dot", a), _array("dot", b)
     if left.ndim == 0 or right.ndim == 0:
         return multiply(left, right)
     if left.ndim <= 2 and right.ndim <= 2:
@@ -62,7 +62,7 @@ def inner(a: ArrayLike, b: ArrayLike, /) -> Array:
         >>> xp.inner(xp.asarray([[1, 2], [3, 4]]), xp.asarray([1, 1]))
         Array([3, 7], dtype=int64)
     """
-    left, right = _array(a), _array(b)
+    left, right = _array("inner", a), _array("inner", b)
     if left.ndim == 0 or right.ndim == 0:
         return multiply(left, right)
     return tensordot(left, right, axes=((-1,), (-1,)))
@@ -82,7 +82,7 @@ def outer(a: ArrayLike, b: ArrayLike, /) -> Array:
         Array([[3, 4],
                [6, 8]], dtype=int64)
     """
-    left, right = node_of(a), node_of(b)
+    left, right = node_of("outer", a), node_of("outer", b)
     return multiply(wrap(left.reshape((left.size, 1))), wrap(right.reshape((1, right.size))))
 
 
@@ -101,7 +101,7 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> Array:
         >>> xp.vdot(xp.asarray([1.0j]), xp.asarray([1.0j]))
         Array(1.+0.j, dtype=complex128)
     """
-    left, right = node_of(a), node_of(b)
+    left, right = node_of("vdot", a), node_of("vdot", b)
     return vecdot(wrap(left.reshape((left.size,))), wrap(right.reshape((right.size,))))
 
 
@@ -114,8 +114,8 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         >>> xp.matvec(xp.asarray([[1, 2], [3, 4]]), xp.asarray([1, 10]))
         Array([21, 43], dtype=int64)
     """
-    right = node_of(x2)
-    out = matmul(_array(x1), wrap(right.reshape((*right.shape, 1))))._uop
+    right = node_of("matvec", x2)
+    out = matmul(_array("matvec", x1), wrap(right.reshape((*right.shape, 1))))._uop
     return wrap(composite.squeeze(out, (out.ndim - 1,)))
 
 
@@ -128,8 +128,8 @@ def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         >>> xp.vecmat(xp.asarray([1, 10]), xp.asarray([[1, 2], [3, 4]]))
         Array([31, 42], dtype=int64)
     """
-    left = _bodies.conj(node_of(x1))
-    out = matmul(wrap(left.reshape((*left.shape[:-1], 1, left.shape[-1]))), _array(x2))._uop
+    left = _bodies.conj(node_of("vecmat", x1))
+    out = matmul(wrap(left.reshape((*left.shape[:-1], 1, left.shape[-1]))), _array("vecmat", x2))._uop
     return wrap(composite.squeeze(out, (out.ndim - 2,)))
 
 
@@ -151,7 +151,7 @@ def trace(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtyp
         >>> xp.trace(xp.asarray([[1, 2], [3, 4]]))
         Array(5, dtype=int64)
     """
-    return sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=optional_dtype(dtype))
+    return sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=optional_dtype("trace", dtype))
 
 
 def kron(a: ArrayLike, b: ArrayLike, /) -> Array:
@@ -167,7 +167,7 @@ def kron(a: ArrayLike, b: ArrayLike, /) -> Array:
         >>> xp.kron(xp.asarray([1, 10]), xp.asarray([1, 2]))
         Array([ 1,  2, 10, 20], dtype=int64)
     """
-    left, right = node_of(a), node_of(b)
+    left, right = node_of("kron", a), node_of("kron", b)
     n = max(left.ndim, right.ndim)
     rows, columns = (1,) * (n - left.ndim) + left.shape, (1,) * (n - right.ndim) + right.shape
     spread = left.reshape([m for extent in rows for m in (extent, 1)])
@@ -227,8 +227,8 @@ def correlate(a: ArrayLike, v: ArrayLike, /, mode: str = "valid") -> Array:
 
 
 def _vectors(name: str, a: ArrayLike, v: ArrayLike) -> tuple[UOp, UOp]:
-    dtype = result_dtype(a, v)
-    left, right = cast_node(node_of(a), dtype), cast_node(node_of(v), dtype)
+    dtype = result_dtype(a, v, name=name)
+    left, right = cast_node(node_of(name, a), dtype), cast_node(node_of(name, v), dtype)
     if left.ndim != 1 or right.ndim != 1 or 0 in (left.size, right.size):
         raise ShapeError(f"{name}: expected two vectors that are not empty, got shapes {left.shape} and {right.shape}")
     return left, right

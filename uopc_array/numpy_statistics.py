@@ -56,8 +56,8 @@ amin = min
 # ------------------------------------------------------------------------------------------- scans and spreads
 
 
-def _flat(x: ArrayLike, axis: int | None) -> tuple[Array, int]:
-    node = node_of(x)
+def _flat(name: str, x: ArrayLike, axis: int | None) -> tuple[Array, int]:
+    node = node_of(name, x)
     return (wrap(node.reshape((node.size,))), 0) if axis is None else (wrap(node), axis)
 
 
@@ -77,7 +77,7 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
         >>> xp.cumsum(xp.asarray([[1, 2], [3, 4]]))
         Array([ 1,  3,  6, 10], dtype=int64)
     """
-    x, at = _flat(a, axis)
+    x, at = _flat("cumsum", a, axis)
     return cumulative_sum(x, axis=at, dtype=dtype)
 
 
@@ -97,7 +97,7 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
         >>> xp.cumprod(xp.asarray([1, 2, 3]))
         Array([1, 2, 6], dtype=int64)
     """
-    x, at = _flat(a, axis)
+    x, at = _flat("cumprod", a, axis)
     return cumulative_prod(x, axis=at, dtype=dtype)
 
 
@@ -117,7 +117,7 @@ def ptp(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array
         >>> xp.ptp(xp.asarray([3, 9, 5]))
         Array(6, dtype=int64)
     """
-    x = wrap(node_of(a))
+    x = wrap(node_of("ptp", a))
     return wrap(max(x, axis=axis, keepdims=keepdims)._uop - min(x, axis=axis, keepdims=keepdims)._uop)
 
 
@@ -139,8 +139,8 @@ def average(a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = Non
         Array(2., dtype=float64)
     """
     if weights is None:
-        return mean(wrap(node_of(a)), axis=axis, keepdims=keepdims)
-    node, weight = node_of(a), node_of(weights)
+        return mean(wrap(node_of("average", a)), axis=axis, keepdims=keepdims)
+    node, weight = node_of("average", a), node_of("average", weights)
     axes = normalize_axes("average", axis, node.ndim)
     if weight.shape != node.shape:
         if len(axes) != 1 or weight.shape != (node.shape[axes[0]],):
@@ -176,8 +176,8 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
         Array(3., dtype=float64)
     """
     _check_part("quantile", q, 1)
-    (node,) = as_real_floating("quantile", node_of(a))
-    where = q if is_scalar(q) else node_of(q)
+    (node,) = as_real_floating("quantile", node_of("quantile", a))
+    where = q if is_scalar(q) else node_of("quantile", q)
     node = node.cast(result_dtype(node, where))
     axes = normalize_axes("quantile", axis, node.ndim)
     n = prod(node.shape[i] for i in axes)
@@ -229,7 +229,7 @@ def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: b
         Array(2., dtype=float64)
     """
     _check_part("percentile", q, 100)
-    part = q / 100 if is_scalar(q) else wrap(as_real_floating("percentile", node_of(q))[0] / 100)
+    part = q / 100 if is_scalar(q) else wrap(as_real_floating("percentile", node_of("percentile", q))[0] / 100)
     return quantile(a, part, axis, keepdims=keepdims)
 
 
@@ -249,7 +249,7 @@ def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Ar
         >>> xp.median(xp.asarray([3.0, 1.0, 9.0]))
         Array(3., dtype=float64)
     """
-    (node,) = as_real_floating("median", node_of(a))
+    (node,) = as_real_floating("median", node_of("median", a))
     axes = normalize_axes("median", axis, node.ndim)
     n = prod(node.shape[i] for i in axes)
     if n == 0:
@@ -269,9 +269,9 @@ def _column(rows: UOp, place: int) -> UOp:
 # ------------------------------------------------------------------------------------------- without nan
 
 
-def _replaced(x: ArrayLike, value: float) -> tuple[Array, UOp]:
+def _replaced(name: str, x: ArrayLike, value: float) -> tuple[Array, UOp]:
     """`x` with `value` in place of nan, and where there was none."""
-    node = node_of(x)
+    node = node_of(name, x)
     if not is_inexact(node.dtype):
         return wrap(node), UOp.const(True, dtypes.bool, node.shape)
     valid = node.eq(node)
@@ -287,7 +287,7 @@ def nansum(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: 
         >>> xp.nansum(xp.asarray([2.0, xp.nan, 1.0]))
         Array(3., dtype=float64)
     """
-    return sum(_replaced(a, 0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+    return sum(_replaced("nansum", a, 0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
@@ -299,7 +299,7 @@ def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims:
         >>> xp.nanprod(xp.asarray([2.0, xp.nan, 3.0]))
         Array(6., dtype=float64)
     """
-    return prod_of(_replaced(a, 1)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+    return prod_of(_replaced("nanprod", a, 1)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
@@ -311,11 +311,11 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array
         >>> xp.nancumsum(xp.asarray([2.0, xp.nan, 1.0]))
         Array([2., 2., 3.], dtype=float64)
     """
-    return cumsum(_replaced(a, 0)[0], axis, dtype)
+    return cumsum(_replaced("nancumsum", a, 0)[0], axis, dtype)
 
 
 def _nan_extreme(name: str, a: ArrayLike, op: Ops, axis: AxisLike, keepdims: bool) -> Array:
-    (node,) = as_real(name, node_of(a))
+    (node,) = as_real(name, node_of(name, a))
     axes = normalize_axes(name, axis, node.ndim)
     if any(node.shape[i] == 0 for i in axes):
         raise ShapeError(f"{name}: no elements have no extreme, got shape {node.shape} with axis={axis}")
@@ -365,9 +365,9 @@ def nanmean(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> A
 
 
 def _sum_and_count(a: ArrayLike, axis: AxisLike, keepdims: bool) -> tuple[UOp, UOp]:
-    (node,) = as_floating("nanmean", node_of(a))
+    (node,) = as_floating("nanmean", node_of("nanmean", a))
     axes = normalize_axes("nanmean", axis, node.ndim)
-    x, valid = _replaced(node, 0)
+    x, valid = _replaced("nanmean", node, 0)
     total = composite.reduce_axes(x._uop, Ops.ADD, axes, keepdims)
     return total, composite.reduce_axes(valid.cast(node.dtype), Ops.ADD, axes, keepdims)
 
@@ -381,7 +381,7 @@ def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bo
         >>> xp.nanvar(xp.asarray([2.0, xp.nan, 4.0]))
         Array(1., dtype=float64)
     """
-    (node,) = as_real_floating("nanvar", node_of(a))
+    (node,) = as_real_floating("nanvar", node_of("nanvar", a))
     center = composite.broadcast_to(nanmean(node, axis, keepdims=True)._uop, node.shape)
     valid = node.eq(node)
     apart = valid.where(node - center, 0)  # nan where the center is infinite
@@ -413,7 +413,7 @@ def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) 
         >>> xp.nanmedian(xp.asarray([2.0, xp.nan, 1.0]))
         Array(1.5, dtype=float64)
     """
-    (given,) = as_real_floating("nanmedian", node_of(a))
+    (given,) = as_real_floating("nanmedian", node_of("nanmedian", a))
     node = given.reshape((given.size,)) if axis is None else given
     at = 0 if axis is None else normalize_axis("nanmedian", axis, node.ndim)
     if node.shape[at] == 0:
@@ -422,7 +422,7 @@ def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) 
     count = composite.reduce_axes(node.eq(node).cast(dtypes.int64), Ops.ADD, (at,))
     low = (count - 1).binary(Ops.MAX, 0) // 2
     places = [place.reshape((1, *place.shape)) for place in (low, count // 2)]
-    first, second = (_axes.take_along_axis(rows, place, 0).reshape(count.shape) for place in places)
+    first, second = (_axes.take_along_axis("nanmedian", rows, place, 0).reshape(count.shape) for place in places)
     out = count.eq(0).where(float("nan"), (first + second) * 0.5)
     kept = (1,) * given.ndim if axis is None else (*node.shape[:at], 1, *node.shape[at + 1 :])
     return wrap(out.reshape(kept) if keepdims else out)
@@ -459,7 +459,7 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
     """
     if edge_order not in (1, 2):
         raise ValueError(f"gradient: expected edge_order 1 or 2, got {edge_order}")
-    (node,) = as_floating("gradient", node_of(f))
+    (node,) = as_floating("gradient", node_of("gradient", f))
     axes = normalize_axes("gradient", axis, node.ndim)
     steps = list(varargs) or [1.0]
     steps = steps * len(axes) if len(steps) == 1 else steps
@@ -531,13 +531,13 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: i
         >>> xp.trapezoid(xp.asarray([1.0, 2.0, 3.0]))
         Array(4., dtype=float64)
     """
-    (node,) = as_floating("trapezoid", node_of(y))
+    (node,) = as_floating("trapezoid", node_of("trapezoid", y))
     at = normalize_axis("trapezoid", axis, node.ndim)
     rows = _axes.move_axis(node, at, node.ndim - 1)
     pairs = _neighbours(rows, Ops.ADD)
     if x is None:
         return wrap((pairs * (dx / 2)).reduce(Ops.ADD, 1))
-    points = node_of(x)
+    points = node_of("trapezoid", x)
     points = points if points.ndim == 1 else _axes.move_axis(points, at, points.ndim - 1)
     gaps = _neighbours(points, Ops.SUB)
     heights, widths = promote("trapezoid", pairs, gaps)

@@ -10,14 +10,15 @@ from uopc_array._arguments import (
     ArrayLike,
     AxisLike,
     as_real,
+    check_choice,
     from_memory,
     node_of,
     normalize_axes,
     normalize_axis,
     wrap,
 )
-from uopc_array._nodes import cast_node
-from uopc_array._promotion import broadcast, promote, result_dtype
+from uopc_array._origins import gather
+from uopc_array._promotion import broadcast, promote, promote_to, result_dtype
 from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
 from uopc_core import Ops, UOp, composite, dtypes, is_float, is_integer, searchsorted_vector
@@ -28,7 +29,7 @@ __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "wher
 
 def _arg_extreme(name: str, op: Ops, x: Array, axis: int | None, keepdims: bool) -> Array:
     """The least place that holds the extreme; a nan is the extreme, as in NumPy."""
-    (given,) = as_real(name, node_of(x))
+    (given,) = as_real(name, node_of(name, x))
     node = given.reshape((given.size,)) if axis is None else given
     at = 0 if axis is None else normalize_axis(name, axis, node.ndim)
     n = node.shape[at]
@@ -100,7 +101,7 @@ def count_nonzero(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False)
         >>> xp.count_nonzero(xp.asarray([0, 3, 0, 5]))
         Array(2, dtype=int64)
     """
-    node = node_of(x)
+    node = node_of("count_nonzero", x)
     axes = normalize_axes("count_nonzero", axis, node.ndim)
     ones = node.cast(dtypes.bool).cast(dtypes.int64)
     return wrap(composite.reduce_axes(ones, Ops.ADD, axes, keepdims))
@@ -121,10 +122,10 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
         >>> xp.nonzero(xp.asarray([0, 3, 0, 5]))
         (Array([1, 3], dtype=int64),)
     """
-    node = node_of(x)
+    node = node_of("nonzero", x)
     if node.ndim == 0:
         raise ShapeError("nonzero: expected one axis or more, got an array of shape (); reshape it to (1,) first")
-    places = np.nonzero(buffer_of_node(node).array)
+    places = np.nonzero(buffer_of_node(node, "nonzero").array)
     return tuple([from_memory(place.astype(np.int64, copy=False)) for place in places])
 
 
@@ -149,20 +150,19 @@ def searchsorted(
         >>> xp.searchsorted(xp.asarray([1, 3, 5]), xp.asarray([0, 3, 9]))
         Array([0, 1, 3], dtype=int64)
     """
-    if side not in ("left", "right"):
-        raise ValueError(f'searchsorted: expected side "left" or "right", got {side!r}')
-    dtype = result_dtype(x1, x2)
-    node, values = (cast_node(node_of(x), dtype) for x in (x1, x2))
+    check_choice("searchsorted", "side", side, ("left", "right"))
+    dtype = result_dtype(x1, x2, name="searchsorted")
+    (node,), (values,) = (promote_to("searchsorted", dtype, x) for x in (x1, x2))
     as_real("searchsorted", node)
     if node.ndim != 1:
         raise ShapeError(f"searchsorted: expected x1 to have one axis, got shape {node.shape}")
     if sorter is not None:
-        node = node.index(_sorter(sorter, node))
+        node = gather("searchsorted", node, _sorter(sorter, node))
     return wrap(searchsorted_vector(node, values, side))
 
 
 def _sorter(sorter: Array, node: UOp) -> UOp:
-    places = node_of(sorter)
+    places = node_of("searchsorted", sorter)
     if not is_integer(places.dtype):
         raise DTypeError(f"searchsorted: expected a sorter of an integer dtype, got {places.dtype.name}")
     if places.shape != node.shape:
@@ -196,7 +196,7 @@ def where(condition: Array, x1: ArrayLike | None = None, x2: ArrayLike | None = 
         return nonzero(condition)
     if x1 is None or x2 is None:
         raise TypeError("where: expected both x1 and x2, or neither")
-    chosen = node_of(condition).cast(dtypes.bool)
+    chosen = node_of("where", condition).cast(dtypes.bool)
     x, y = promote("where", x1, x2)
     shape = broadcast("where", chosen.shape, x.shape)
     chosen, x, y = (composite.broadcast_to(node, shape) for node in (chosen, x, y))

@@ -45,9 +45,9 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
-def _found(node: UOp) -> tuple[Any, ...]:
+def _found(name: str, node: UOp) -> tuple[Any, ...]:
     """Values, first places, inverse places and counts, as NumPy arrays."""
-    memory = buffer_of_node(node).array
+    memory = buffer_of_node(node, name).array
     return np.unique(memory, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
 
 
@@ -59,7 +59,7 @@ def _values(node: UOp, values: np.ndarray[Any, Any], first: np.ndarray[Any, Any]
     """The unique values; gathered from `node` where derivatives must flow back into it."""
     if not node.flags & TRACKED:
         return from_memory(values)
-    return wrap(node.reshape((node.size,)).index(node_of(_places(first, first.shape))))
+    return wrap(node.reshape((node.size,)).index(_places(first, first.shape)._uop))
 
 
 def unique_all(x: Array, /) -> UniqueAll:
@@ -79,8 +79,12 @@ def unique_all(x: Array, /) -> UniqueAll:
         >>> xp.unique_all(xp.asarray([3, 1, 3])).counts
         Array([1, 2], dtype=int64)
     """
-    node = node_of(x)
-    values, first, inverse, counts = _found(node)
+    return _unique("unique_all", x)
+
+
+def _unique(name: str, x: Array) -> UniqueAll:
+    node = node_of(name, x)
+    values, first, inverse, counts = _found(name, node)
     return UniqueAll(
         _values(node, values, first),
         _places(first, first.shape),
@@ -104,7 +108,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
         >>> xp.unique_counts(xp.asarray([3, 1, 3])).values
         Array([1, 3], dtype=int64)
     """
-    found = unique_all(x)
+    found = _unique("unique_counts", x)
     return UniqueCounts(found.values, found.counts)
 
 
@@ -123,7 +127,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
         >>> xp.unique_inverse(xp.asarray([3, 1, 3])).inverse_indices
         Array([1, 0, 1], dtype=int64)
     """
-    found = unique_all(x)
+    found = _unique("unique_inverse", x)
     return UniqueInverse(found.values, found.inverse_indices)
 
 
@@ -141,10 +145,10 @@ def unique_values(x: Array, /) -> Array:
         >>> xp.unique_values(xp.asarray([3, 1, 3]))
         Array([1, 3], dtype=int64)
     """
-    node = node_of(x)
+    node = node_of("unique_values", x)
     if node.flags & TRACKED:
-        return unique_all(x).values
-    return from_memory(np.unique(buffer_of_node(node).array, equal_nan=False))
+        return _unique("unique_values", x).values
+    return from_memory(np.unique(buffer_of_node(node, "unique_values").array, equal_nan=False))
 
 
 def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Array:
@@ -163,8 +167,8 @@ def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Array:
         >>> xp.isin(xp.asarray([1, 2, 3]), xp.asarray([3, 1]))
         Array([ True, False,  True], dtype=bool)
     """
-    dtype = result_dtype(x1, x2)
-    node, among = (cast_node(node_of(x), dtype) for x in (x1, x2))
+    dtype = result_dtype(x1, x2, name="isin")
+    node, among = (cast_node(node_of("isin", x), dtype) for x in (x1, x2))
     n = among.size
     found = _among_few(node, among, n) if n <= _FEW else _among_many(node, among, n)
     return wrap(~found if invert else found)

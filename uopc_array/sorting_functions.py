@@ -16,7 +16,7 @@ __all__ = ["argsort", "sort"]
 def _sorted(
     name: str, rule: Callable[[UOp, bool, bool], UOp], x: Array, axis: int, descending: bool, stable: bool
 ) -> Array:
-    (node,) = as_real(name, node_of(x))
+    (node,) = as_real(name, node_of(name, x))
     if node.ndim == 0:
         raise AxisError(f"{name}: expected one axis or more, got an array of shape ()")
     at = normalize_axis(name, axis, node.ndim)

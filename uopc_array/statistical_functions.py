@@ -14,6 +14,7 @@ from uopc_array._arguments import (
     node_of,
     normalize_axes,
     normalize_axis,
+    number,
     optional_dtype,
     wrap,
 )
@@ -25,20 +26,20 @@ from uopc_core.errors import AxisError, ShapeError
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 
-def _accumulator(dtype: DType, wanted: Any) -> DType:
+def _accumulator(name: str, dtype: DType, wanted: Any) -> DType:
     """The dtype in which a sum or product is taken: small integers and bool in 64 bits, unless one is asked for."""
     if wanted is not None:
-        return optional_dtype(wanted) or dtype
+        return optional_dtype(name, wanted) or dtype
     if is_integer(dtype) or is_bool(dtype):
         return dtypes.uint64 if is_unsigned(dtype) else dtypes.int64
     return dtype
 
 
 def _total(name: str, op: Ops, x: Array, axis: AxisLike, dtype: Any, keepdims: bool) -> Array:
-    node = node_of(x)
-    wanted = _accumulator(node.dtype, dtype)
+    node = node_of(name, x)
+    wanted = _accumulator(name, node.dtype, dtype)
     axes = normalize_axes(name, axis, node.ndim)
-    node = cast_node(node, wanted)
+    node = cast_node(node, wanted, name)
     if is_bool(wanted):
         op = Ops.OR if op is Ops.ADD else Ops.AND
     return wrap(composite.reduce_axes(node, op, axes, keepdims))
@@ -85,7 +86,7 @@ def prod(x: Array, /, axis: AxisLike = None, dtype: Any = None, *, keepdims: boo
 
 
 def _extreme(name: str, op: Ops, x: Array, axis: AxisLike, keepdims: bool) -> Array:
-    (node,) = as_real(name, node_of(x))
+    (node,) = as_real(name, node_of(name, x))
     axes = normalize_axes(name, axis, node.ndim)
     if any(node.shape[a] == 0 for a in axes):
         raise ShapeError(f"{name}: no elements have no {name}imum, got shape {node.shape} with axis={axis}")
@@ -161,13 +162,14 @@ def mean(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array
         >>> xp.mean(xp.asarray([1.0, 2.0, 6.0]))
         Array(3., dtype=float64)
     """
-    (node,) = as_floating("mean", node_of(x))
+    (node,) = as_floating("mean", node_of("mean", x))
     return wrap(_mean(node, normalize_axes("mean", axis, node.ndim), keepdims))
 
 
 def _variance(name: str, x: Array, axis: AxisLike, correction: float, keepdims: bool) -> UOp:
     """Mean square distance from the mean, which is taken off first: no cancellation however large the mean is."""
-    (node,) = as_floating(name, node_of(x))
+    (node,) = as_floating(name, node_of(name, x))
+    correction = number(name, "correction", correction)
     axes = normalize_axes(name, axis, node.ndim)
     apart = node - composite.broadcast_to(_mean(node, axes, keepdims=True), node.shape)
     square = _bodies.real(apart * apart.unary(Ops.CONJ)) if is_complex(node.dtype) else apart * apart
@@ -221,13 +223,13 @@ def std(x: Array, /, axis: AxisLike = None, *, correction: float = 0.0, keepdims
 
 
 def _cumulative(name: str, op: Ops, x: Array, axis: int | None, dtype: Any, include_initial: bool) -> Array:
-    node = node_of(x)
+    node = node_of(name, x)
     if node.ndim == 0:
         node = node.reshape((1,))
     if axis is None and node.ndim > 1:
         raise AxisError(f"{name}: expected an axis for an array of {node.ndim} axes, got axis=None")
     at = normalize_axis(name, 0 if axis is None else axis, node.ndim)
-    node = cast_node(node, _accumulator(node.dtype, dtype))
+    node = cast_node(node, _accumulator(name, node.dtype, dtype), name)
     out = composite.scan_axis(node, op, at)
     if include_initial:
         shape = [1 if i == at else n for i, n in enumerate(node.shape)]

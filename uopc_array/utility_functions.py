@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-
-from uopc_array._arguments import ArrayLike, AxisLike, node_of, normalize_axes, normalize_axis, wrap
+from uopc_array._arguments import ArrayLike, AxisLike, integer, node_of, normalize_axes, normalize_axis, wrap
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import result_dtype
 from uopc_array.array import Array
@@ -15,7 +13,7 @@ __all__ = ["all", "any", "diff"]
 
 
 def _truth(name: str, op: Ops, x: Array, axis: AxisLike, keepdims: bool) -> Array:
-    node = node_of(x)
+    node = node_of(name, x)
     axes = normalize_axes(name, axis, node.ndim)
     return wrap(composite.reduce_axes(node.cast(dtypes.bool), op, axes, keepdims))
 
@@ -80,15 +78,15 @@ def diff(
         >>> xp.diff(xp.asarray([1, 4, 9, 16]), n=2)
         Array([2, 2], dtype=int64)
     """
-    times = operator.index(n)
+    times = integer("diff", "n", n)
     if times < 0:
         raise ValueError(f"diff: expected a number of times of 0 or more, got n={times}")
-    node = node_of(x)
+    node = node_of("diff", x)
     if node.ndim == 0:
         raise ShapeError("diff: expected one axis or more, got an array of shape ()")
     at = normalize_axis("diff", axis, node.ndim)
     node = _joined(node, prepend, append, at)
-    for _ in range(times):
+    for _ in range(min(times, node.shape[at])):  # after so many nothing is left
         node = _difference(node, at)
     return wrap(node)
 
@@ -96,13 +94,13 @@ def diff(
 def _joined(node: UOp, prepend: ArrayLike | None, append: ArrayLike | None, axis: int) -> UOp:
     if prepend is None and append is None:
         return node
-    parts = [part if part is node else node_of(part) for part in (prepend, node, append) if part is not None]
+    parts = [part if part is node else node_of("diff", part) for part in (prepend, node, append) if part is not None]
     one = tuple([1 if i == axis else n for i, n in enumerate(node.shape)])
     parts = [composite.broadcast_to(part, one) if part.ndim == 0 else part for part in parts]
     if len({(*p.shape[:axis], *p.shape[axis + 1 :]) for p in parts}) > 1 or len({p.ndim for p in parts}) > 1:
         shapes = ", ".join(str(p.shape) for p in parts)
         raise ShapeError(f"diff: what is added must agree with x on every axis but {axis}, got shapes {shapes}")
-    dtype = result_dtype(*parts)
+    dtype = result_dtype(*parts, name="diff")
     return composite.concat([cast_node(part, dtype) for part in parts], axis)
 
 

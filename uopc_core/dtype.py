@@ -3,7 +3,7 @@
 Invariant: native byte order only, so two equal dtypes are the same object and compare by identity.
 """
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -66,17 +66,28 @@ DTYPES: tuple[DType, ...] = tuple(SHORT_NAMES)
 _CANONICAL: dict[DType, DType] = {dtype: dtype for dtype in DTYPES}
 
 
-def as_dtype(value: Any) -> DType:
+def as_dtype(value: Any, name: str = "dtype") -> DType:
     """The dtype that `value` (a dtype, a scalar type, a name) stands for.
 
+    Args:
+        name: the operation as the user called it, for the message.
     Raises:
         DTypeError: it is none of the thirteen.
     """
     try:
-        return _CANONICAL[np.dtype(value)]
-    except (KeyError, TypeError):
-        names = " ".join(dtype.name for dtype in DTYPES)
-        raise DTypeError(f"dtype: expected one of {names}, got {value!r}") from None
+        if isinstance(value, np.dtype | type) or not hasattr(value, "shape"):
+            return _CANONICAL[np.dtype(cast("Any", value))]
+    except (KeyError, TypeError, ValueError):
+        pass
+    names = " ".join(dtype.name for dtype in DTYPES)
+    raise DTypeError(f"{name}: expected a dtype, one of {names}, got {_words_for(value)}")
+
+
+def _words_for(value: Any) -> str:
+    """`value` in a message; of an array, which has a dtype but is none, only its type."""
+    if isinstance(value, np.dtype):
+        return value.name
+    return f"an array of {value.dtype}; pass its dtype" if hasattr(value, "dtype") else repr(value)
 
 
 def is_bool(dtype: DType) -> bool:

@@ -6,13 +6,18 @@ __all__ = [
     "AxisError",
     "CompileError",
     "DTypeError",
+    "DTypeValueError",
     "GradientError",
     "IndexBoundsError",
+    "IndexDTypeError",
+    "IndexShapeError",
+    "MatrixError",
     "ParseError",
     "SettingsError",
     "ShapeError",
     "TraceError",
     "VerifyError",
+    "ZeroStepError",
 ]
 
 
@@ -24,6 +29,14 @@ class DTypeError(TypeError):
     """A dtype that the operation does not take."""
 
 
+class DTypeValueError(DTypeError, ValueError):
+    """A dtype that a function knows nothing of, where NumPy raises ValueError."""
+
+
+class MatrixError(ShapeError, np.linalg.LinAlgError):
+    """An array that holds no matrices, or none of the shape that a function of linear algebra wants."""
+
+
 class AxisError(np.exceptions.AxisError):
     """An axis that is out of range or named twice."""
 
@@ -33,6 +46,18 @@ class AxisError(np.exceptions.AxisError):
 
 class IndexBoundsError(IndexError):
     """An index outside its axis, found when the graph was built or when the kernel ran."""
+
+
+class IndexDTypeError(DTypeError, IndexError):
+    """Indices that are no integers."""
+
+
+class IndexShapeError(ShapeError, IndexError):
+    """Indices whose shapes do not fit together."""
+
+
+class ZeroStepError(ValueError, ZeroDivisionError):
+    """A range whose numbers are 0 apart."""
 
 
 class TraceError(TypeError):
