@@ -15,7 +15,7 @@ from uopc_core.interpret.numpy_ops import NUMPY_OPS, UFUNCS, VIEWS, NumpyFunctio
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["NUMPY_OPS", "Program", "evaluate", "lower_to_numpy"]
+__all__ = ["BROADCASTS", "NUMPY_OPS", "Array", "Program", "evaluate", "hand_out", "lower_to_numpy"]
 
 Array = np.ndarray[Any, Any]
 # (function, src, out, dead): slots[out] = function(*slots[src]), after which nobody needs the slots `dead`
@@ -23,7 +23,8 @@ Step = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
 
 _FOREIGN = -1  # owner of memory that a program must not hand out
 _CONST, _BUFFER, _EXPAND, _RESHAPE, _EXTERN = Ops.CONST, Ops.BUFFER, Ops.EXPAND, Ops.RESHAPE, Ops.EXTERN
-_BROADCASTS = frozenset({*UFUNCS, Ops.STRONG_MUL, Ops.WHERE, Ops.COMPLEX})
+# ops whose function broadcasts its operands
+BROADCASTS = frozenset({*UFUNCS, Ops.STRONG_MUL, Ops.WHERE, Ops.COMPLEX})
 
 
 class Program:
@@ -73,10 +74,11 @@ class Program:
                     slots[out] = function(*[slots[i] for i in src])
                 for i in dead:
                     slots[i] = None
-        return [_hand_out(slots[slot], root, aliased) for slot, root, aliased in self._roots]
+        return [hand_out(slots[slot], root, aliased) for slot, root, aliased in self._roots]
 
 
-def _hand_out(value: Any, root: UOp, aliased: bool) -> Array:
+def hand_out(value: Any, root: UOp, aliased: bool) -> Array:
+    """`value` as an array of its own; `aliased` says that somebody else has its memory."""
     if type(value) is not np.ndarray:
         return np.array(value, root.dtype)
     base = value.base
@@ -113,7 +115,7 @@ class _Lowering:
         elif op is _EXTERN:
             slot = self.add_extern(node)
         else:
-            sources = self.unexpanded(node) if op in _BROADCASTS else node.src
+            sources = self.unexpanded(node) if op in BROADCASTS else node.src
             src = tuple([self.slot_of[s] for s in sources])
             slot = self.new_slot(self.owner[src[0]] if op in VIEWS else None)
             self.steps.append((NUMPY_OPS[op](node), src, slot))

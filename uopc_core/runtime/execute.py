@@ -13,12 +13,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from uopc_core.errors import TraceError
+from uopc_core.interpret.immediate import evaluate_now
 from uopc_core.interpret.numpy_interp import Program, lower_to_numpy
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.lazy import LazyModule
 from uopc_core.runtime.buffer import Buffer
-from uopc_core.schedule.canonical import Canonical, canonicalise, params_of, rebuild
+from uopc_core.schedule.canonical import WORTH_KEEPING, Canonical, canonicalise, params_of, rebuild
 from uopc_core.settings import current
 
 if TYPE_CHECKING:
@@ -36,15 +37,17 @@ TOO_SMALL = 2000  # work up to which NumPy is faster than any call of compiled c
 MAX_RECORDS = 8192
 
 _BUFFER = Ops.BUFFER
+_MAY_BE_CONSTANT = frozenset({Ops.CONST, Ops.RESHAPE, Ops.EXPAND})
 
 
 class _Record:
-    """What this process knows of a graph: how often it ran, and its NumPy program while that is how it runs."""
+    """What this process knows of a graph: its work, how often it ran, its NumPy program while that is how it runs."""
 
-    __slots__ = ("program", "runs")
+    __slots__ = ("program", "runs", "work")
 
-    def __init__(self) -> None:
+    def __init__(self, canonical: Canonical) -> None:
         self.runs = 0
+        self.work = sum([prod(node.shape) + CALL_WORK for node in canonical.order])
         self.program: Program | None = None
 
 
@@ -55,11 +58,12 @@ class _Records:
         self.by_key: OrderedDict[Hashable, _Record] = OrderedDict()
         self.lock = threading.Lock()
 
-    def count(self, key: Hashable) -> _Record:
+    def count(self, canonical: Canonical) -> _Record:
+        key = canonical.key
         with self.lock:
             record = self.by_key.pop(key, None)
             if record is None:
-                record = _Record()
+                record = _Record(canonical)
                 if len(self.by_key) >= MAX_RECORDS:
                     self.by_key.popitem(last=False)
             self.by_key[key] = record
@@ -88,13 +92,52 @@ def realize_all(values: Sequence[Any]) -> list[Buffer]:
     if waiting:
         if any(node.flags & TRACED for node in waiting):
             raise TraceError("a value was asked for while tracing: there are only shapes and dtypes then")
-        canonical = canonicalise(waiting)
-        computed = dict(zip(canonical.outputs, _run(canonical), strict=True))
+        computed = _compute(waiting)
         for node, buffer in computed.items():
             if not _is_constant(node):  # those outlive their users, and a kernel has them cheaper than from memory
                 node.realized = buffer
         return [node.arg if node.op is _BUFFER else computed.get(node) or node.realized for node in nodes]
     return [node.arg if node.op is _BUFFER else node.realized for node in nodes]
+
+
+def _compute(waiting: Sequence[UOp]) -> dict[UOp, Buffer]:
+    """The memory of `waiting` and of whatever else was computed for a handle's sake."""
+    tier = current().tier
+    if tier != "compile":
+        outputs = _outputs_if_tiny(waiting)
+        if outputs is not None:
+            return {
+                node: Buffer.from_numpy(value, copy=False)
+                for node, value in zip(outputs, evaluate_now(outputs), strict=True)
+            }
+    canonical = canonicalise(waiting)
+    return dict(zip(canonical.outputs, _run(canonical, tier), strict=True))
+
+
+def _outputs_if_tiny(waiting: Sequence[UOp]) -> list[UOp] | None:
+    """What to compute for `waiting`, handles' nodes below it included; None if that is more than TOO_SMALL.
+
+    Such a graph never compiles, however often it runs, so nobody needs to know it again.
+    """
+    outputs = dict.fromkeys(waiting)
+    seen: set[UOp] = set()
+    stack = [*waiting]
+    work = 0
+    while stack:
+        node = stack.pop()
+        op = node.op
+        if node in seen or node.realized is not None or op is _BUFFER:
+            continue
+        seen.add(node)
+        if op in _MAY_BE_CONSTANT and _is_constant(node) and node not in outputs:
+            continue
+        work += prod(node.shape) + CALL_WORK
+        if work > TOO_SMALL:
+            return None
+        if node.held and op in WORTH_KEEPING:
+            outputs[node] = None
+        stack.extend(node.src)
+    return list(outputs)
 
 
 def _is_constant(node: UOp) -> bool:
@@ -104,13 +147,12 @@ def _is_constant(node: UOp) -> bool:
     return node.op is Ops.CONST
 
 
-def _run(canonical: Canonical) -> list[Buffer]:
-    tier = current().tier
+def _run(canonical: Canonical, tier: str) -> list[Buffer]:
     if tier == "compile":
         planned.require_compiler()
-    work = sum([prod(node.shape) + CALL_WORK for node in canonical.order])
-    record = _records.count(canonical.key)
-    if tier == "auto" and (work <= TOO_SMALL or record.runs * work < COMPILE_WORK):
+    record = _records.count(canonical)
+    work = record.work
+    if tier == "auto" and record.runs * work < COMPILE_WORK:
         tier = "interpret"
     if tier == "interpret" and work <= DIRECT_WORK:
         return _run_directly(canonical, record)

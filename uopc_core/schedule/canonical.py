@@ -17,14 +17,15 @@ from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import Scalar, UOp
 
-__all__ = ["Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
+__all__ = ["WORTH_KEEPING", "Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
 
 _BUFFER, _CONST, _PARAM, _STAGE = Ops.BUFFER, Ops.CONST, Ops.PARAM, Ops.STAGE
+_BROADCASTS = frozenset({Ops.CONST, Ops.PARAM, Ops.RESHAPE, Ops.EXPAND})  # what one number in any shape may be made of
 _TYPED_BY_DTYPE = frozenset({Ops.CONST, Ops.CAST, Ops.BITCAST, Ops.IOTA})
 _LITERAL_FLOATS = frozenset({0.5, -0.5, 0.25, float("inf"), float("-inf")})
 _MAX_LITERAL = 16
 # what a handle of the user's may stand for without having been computed; movement alone costs nothing to redo
-_WORTH_KEEPING = frozenset(
+WORTH_KEEPING = frozenset(
     op for op in Ops if Ops.NEG <= op <= Ops.WHERE or Ops.CONCAT <= op <= Ops.SCATTER or op is Ops.EXTERN
 )
 
@@ -87,37 +88,49 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
     numbers: dict[UOp, int] = {}
     leaves: dict[UOp, int] = {}
     entries: list[Hashable] = []
-    scalars: list[Scalar | UOp] = []
-    scalar_dtypes: list[Any] = []
+    constants: dict[UOp, UOp] = {}
+    bound: list[UOp] = []
     held: list[UOp] = []
-    stack: list[tuple[UOp, bool]] = [(root, False) for root in reversed(roots)]
+    stack: list[UOp] = [*reversed(roots)]
     while stack:
-        node, sources_done = stack.pop()
+        node = stack[-1]
         if node in numbers:
+            stack.pop()
             continue
-        if node.op is _BUFFER or (node.realized is not None and _broadcast_leaf(node).op is not _CONST):
+        op = node.op
+        number = _broadcast_leaf(node) if op in _BROADCASTS else node
+        if op is _BUFFER or (node.realized is not None and number.op is not _CONST):
             leaves[node] = len(leaves)
-            numbers[node] = len(numbers)
-            entries.append((_BUFFER, node.shape, node.dtype))
-        elif node.op is _PARAM and node.arg[2] == "buffer":
+            entry = (_BUFFER, node.shape, node.dtype)
+        elif op is _PARAM and node.arg[2] == "buffer":
             leaves[node] = len(leaves)
-            numbers[node] = len(numbers)
-            entries.append((_PARAM, node.shape, node.dtype))
-        elif sources_done or not node.src:
-            numbers[node] = len(numbers)
-            order.append(node)
-            entries.append(_entry(node, numbers, scalars, scalar_dtypes))
-            if keep_held and node.held and node.op in _WORTH_KEEPING:
-                held.append(node)
+            entry = (_PARAM, node.shape, node.dtype)
+        elif number.op is _CONST and (number is node or _is_literal(number.arg)):
+            order.append(node)  # one number in any shape is one entry, without the nodes that broadcast it
+            entry = (_CONST, number_text(number.arg), node.dtype, node.shape)
         else:
-            stack.append((node, True))
+            n_stack = len(stack)
             for s in reversed(node.src):
-                if s not in numbers and _changing_constant(s) is None:
-                    stack.append((s, False))
+                if s not in numbers and s not in constants:
+                    constant = _changing_constant(s) if s.op in _BROADCASTS else None
+                    if constant is None:
+                        stack.append(s)
+                    else:
+                        constants[s] = constant
+            if len(stack) > n_stack:
+                continue
+            order.append(node)
+            entry = _entry(node, numbers, constants, bound)
+            if keep_held and node.held and op in WORTH_KEEPING:
+                held.append(node)
+        stack.pop()
+        numbers[node] = len(numbers)
+        entries.append(entry)
     outputs = list(dict.fromkeys([*roots, *held]))
     key = (tuple(entries), tuple([numbers[node] for node in outputs]))
     buffers = tuple([_memory_of(node) for node in leaves])
-    return Canonical(key, order, outputs, leaves, Bindings(buffers, tuple(scalars)), scalar_dtypes)
+    scalars = tuple([leaf.arg if leaf.op is _CONST else leaf for leaf in bound])
+    return Canonical(key, order, outputs, leaves, Bindings(buffers, scalars), [leaf.dtype for leaf in bound])
 
 
 def _memory_of(leaf: UOp) -> Any:
@@ -126,21 +139,19 @@ def _memory_of(leaf: UOp) -> Any:
     return leaf.arg if leaf.op is _BUFFER else leaf.arg[0]
 
 
-def _entry(node: UOp, numbers: dict[UOp, int], scalars: list[Scalar | UOp], scalar_dtypes: list[Any]) -> Hashable:
+def _entry(node: UOp, numbers: dict[UOp, int], constants: dict[UOp, UOp], bound: list[UOp]) -> Hashable:
+    """What the key says of `node`; the changing constants that it uses go to `bound`, one more for each use."""
     sources: list[Hashable] = []
     for s in node.src:
         number = numbers.get(s)
         if number is None:
-            leaf = _changing_constant(s)
-            assert leaf is not None, s
-            scalars.append(leaf.arg if leaf.op is _CONST else leaf)
-            scalar_dtypes.append(leaf.dtype)
+            leaf = constants[s]
+            bound.append(leaf)
             sources.append((leaf.dtype, s.shape))
         else:
             sources.append(number)
     if node.op in _TYPED_BY_DTYPE:
-        arg = number_text(node.arg) if node.op is _CONST else node.arg
-        return (node.op, arg, node.dtype, *sources)
+        return (node.op, node.arg, node.dtype, *sources)
     if node.op is _PARAM:  # a run-time scalar that is itself an output
         return (node.op, node.arg[0], node.dtype)
     if node.op is _STAGE:
@@ -163,6 +174,12 @@ def _broadcast_leaf(node: UOp) -> UOp:
     return node.src[0] if node.op is Ops.RESHAPE else node
 
 
+def _is_constant(node: UOp) -> bool:
+    """Whether this is one number that belongs to the key, in any shape."""
+    node = _broadcast_leaf(node)
+    return node.op is _CONST and _is_literal(node.arg)
+
+
 def _is_literal(value: Scalar) -> bool:
     """Whether rules may look at this constant, so that its value belongs to the key."""
     if isinstance(value, complex):
@@ -182,6 +199,9 @@ def rebuild(canonical: Canonical) -> list[UOp]:
     made: dict[UOp, UOp] = {leaf: UOp.param(i, leaf.shape, leaf.dtype) for leaf, i in canonical.leaves.items()}
     next_scalar = n_buffers
     for node in canonical.order:
+        if node.op in _BROADCASTS and _is_constant(node):
+            made[node] = node
+            continue
         sources: list[UOp] = []
         for s in node.src:
             known = made.get(s)
