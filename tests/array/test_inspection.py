@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
+from tests.array.errors import arguments_of
 from tests.array.reference import ALL, BOOL, COMPLEX, FLOATS, INTEGERS, NUMERIC, SIGNED, UNSIGNED
 
 # parameters, then the functions that have them; what follows a * is passed by keyword
@@ -93,6 +94,10 @@ METHODS = (
     "__matmul__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__ __rand__ __rfloordiv__ __rlshift__ "
     "__rmatmul__ __rmod__ __rmul__ __ror__ __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __setitem__ "
     "__sub__ __truediv__ __xor__ to_device"
+).split()
+BINARY_OPERATORS = (
+    "add and eq floordiv ge gt le lshift lt matmul mod mul ne or pow rshift sub truediv xor radd rand rfloordiv "
+    "rlshift rmatmul rmod rmul ror rpow rrshift rsub rtruediv rxor"
 ).split()
 ATTRIBUTES = ["T", "device", "dtype", "mT", "ndim", "shape", "size"]
 
@@ -187,3 +192,94 @@ def test_array_api_compat_knows_the_namespace() -> None:
     assert array_api_compat.array_namespace(x) is xp
     size: Any = array_api_compat.size
     assert size(x) == 3
+
+
+UNARY = "__abs__ __bool__ __complex__ __dlpack_device__ __float__ __index__ __int__ __invert__ __neg__ __pos__".split()
+METHOD_SIGNATURES = {
+    **dict.fromkeys(UNARY, "self, /"),
+    **{name: "self, other, /" for name in METHODS if name.strip("_").removeprefix("i") in BINARY_OPERATORS},
+    "__array_namespace__": "self, /, *, api_version=None",
+    "__dlpack__": "self, /, *, stream=None, max_version=None, dl_device=None, copy=None",
+    "__getitem__": "self, key, /",
+    "__setitem__": "self, key, value, /",
+    "to_device": "self, device, /, *, stream=None",
+}
+
+
+def test_every_method_of_the_standard_has_its_signature_in_the_table() -> None:
+    assert set(METHOD_SIGNATURES) == set(METHODS)
+
+
+@pytest.mark.parametrize(("name", "parameters"), METHOD_SIGNATURES.items())
+def test_a_method_takes_what_the_standard_says(name: str, parameters: str) -> None:
+    ours = list(inspect.signature(getattr(xp.Array, name)).parameters.values())
+    wanted = parameters_of(parameters)
+    assert len(ours) == len(wanted)
+    for parameter, given in zip(wanted, ours, strict=True):
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            assert (given.name, given.default, given.kind) == (parameter.name, parameter.default, parameter.kind)
+        else:
+            assert given.kind in (given.POSITIONAL_ONLY, given.POSITIONAL_OR_KEYWORD)
+            assert given.default is given.empty
+
+
+def test_attributes_have_the_types_of_the_standard() -> None:
+    x = xp.ones((2, 3), dtype=xp.float32)
+    assert (type(x.dtype), x.dtype) == (type(np.dtype(np.float32)), np.dtype(np.float32))
+    assert (x.device, x.ndim, x.size, x.shape) == ("cpu", 2, 6, (2, 3))
+    assert [type(n) for n in (x.ndim, x.size, x.shape, *x.shape)] == [int, int, tuple, int, int]
+    assert [type(y) for y in (x.T, x.mT)] == [xp.Array, xp.Array]
+    assert x.to_device(x.device) is x
+
+
+# fields of the results, in order
+FIELDS: dict[str, str] = {
+    "linalg.eig": "eigenvalues eigenvectors",
+    "linalg.eigh": "eigenvalues eigenvectors",
+    "linalg.qr": "Q R",
+    "linalg.slogdet": "sign logabsdet",
+    "linalg.svd": "U S Vh",
+    "unique_all": "values indices inverse_indices counts",
+    "unique_counts": "values counts",
+    "unique_inverse": "values inverse_indices",
+}
+# what other functions return than an array
+RESULTS: dict[str, type] = {
+    **dict.fromkeys("meshgrid broadcast_arrays broadcast_shapes unstack nonzero".split(), tuple),
+    **dict.fromkeys("can_cast isdtype".split(), bool),
+    "result_type": np.dtype,
+    "finfo": object,
+    "iinfo": object,
+}
+
+
+@pytest.mark.parametrize("name", [name for name, _ in FUNCTIONS])
+def test_a_function_returns_what_the_standard_says(name: str) -> None:
+    matrix = xp.asarray([[2.0, 1.0], [1.0, 3.0]])
+    names = {"xp": xp, "S": matrix, "V": xp.asarray([1.0, 2.0, 3.0]), "I": xp.asarray([[2, 1], [1, 3]])}
+    names |= {"B": matrix > 1, "I0": xp.asarray([[0, 1], [1, 0]])}
+    out = eval(f"xp.{name}({', '.join(arguments_of(name))})", names)
+    if name in FIELDS:
+        assert isinstance(out, tuple)
+        assert getattr(out, "_fields", None) == tuple(FIELDS[name].split())
+        assert all(isinstance(x, xp.Array) for x in out)
+        return
+    assert isinstance(out, RESULTS.get(name, xp.Array))
+    if isinstance(out, tuple) and name != "broadcast_shapes":
+        assert all(isinstance(x, xp.Array) for x in out)
+
+
+@pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])
+def test_limits_of_floats_are_python_numbers(name: str) -> None:
+    info, theirs = xp.finfo(np.dtype(name)), np.finfo(name)
+    ours = [info.bits, info.eps, info.max, info.min, info.smallest_normal]
+    assert [type(x) for x in ours] == [int, float, float, float, float]
+    assert ours == [theirs.bits, theirs.eps, theirs.max, theirs.min, theirs.smallest_normal]
+    assert info.dtype == theirs.dtype
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_limits_of_integers_are_python_numbers(name: str) -> None:
+    info, theirs = xp.iinfo(np.dtype(name)), np.iinfo(name)
+    assert [type(x) for x in (info.bits, info.max, info.min)] == [int, int, int]
+    assert (info.bits, info.max, info.min, info.dtype) == (theirs.bits, theirs.max, theirs.min, theirs.dtype)

@@ -110,3 +110,59 @@ def test_asarray_stacks_arrays_in_the_graph():
 def test_asarray_refuses(value, error, text):
     with pytest.raises(error, match=text):
         xp.asarray(value)
+
+
+ARITHMETIC = "add subtract multiply divide floor_divide remainder pow".split()
+BITWISE = "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift".split()
+COMPARING = "less less_equal greater greater_equal equal not_equal".split()
+FUNCTIONS = [*ARITHMETIC, *BITWISE, *COMPARING, "maximum", "minimum", "atan2", "copysign", "hypot", "logaddexp"]
+FUNCTIONS += ["nextafter", "logical_and", "logical_or", "logical_xor"]
+NUMPYS = {"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift", "pow": "power", "atan2": "arctan2"}
+SYMBOLS = dict(
+    zip(ARITHMETIC + BITWISE + COMPARING, "+ - * / // % ** & | ^ << >> < <= > >= == !=".split(), strict=True)
+)
+SCALARS = [True, 2, 2.5, 1j]
+
+
+def numpys_dtype(name: str, x, y):
+    """What NumPy's function gives for these operands, None where it refuses them."""
+    try:
+        with np.errstate(all="ignore"):
+            return getattr(np, NUMPYS[name] if name in NUMPYS else name)(x, y).dtype
+    except TypeError:
+        return None
+
+
+def ours(function, x, y):
+    try:
+        return function(x, y).dtype
+    except TypeError:
+        return None
+
+
+ORDERED = {"less", "less_equal", "greater", "greater_equal", "maximum", "minimum"}
+
+
+def agrees(name, got, want, x, y):
+    """Whether a dtype is NumPy's; integers become float64 where they have to, complex numbers have no order."""
+    kinds = {np.asarray(z).dtype.kind for z in (x, y)}
+    if name in ORDERED and "c" in kinds:
+        return got is None
+    if kinds <= set("biu") and want is not None and want.kind == "f":
+        return got == np.float64
+    return got == want
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_binary_function_gives_the_dtype_that_numpy_gives(name, dtype):
+    function = getattr(xp, name)
+    operator = eval(f"lambda x, y: x {SYMBOLS[name]} y") if name in SYMBOLS else function
+    for other in [np.ones(2, dtype=d) for d in DTYPES] + SCALARS:
+        x = np.ones(2, dtype=dtype)
+        mine = xp.asarray(other) if isinstance(other, np.ndarray) else other
+        for left, right, ours_left, ours_right in ((x, other, xp.asarray(x), mine), (other, x, mine, xp.asarray(x))):
+            want = numpys_dtype(name, left, right)
+            got = ours(function, ours_left, ours_right)
+            assert agrees(name, got, want, left, right), (left, right, got, want)
+            assert ours(operator, ours_left, ours_right) == got, (left, right)
