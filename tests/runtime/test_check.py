@@ -72,13 +72,17 @@ def test_an_extreme_zero_has_either_sign() -> None:
 
 
 @pytest.mark.parametrize("n_ulps", [1, 1e9])
-def test_numbers_that_might_be_equal_may_be_found_equal(n_ulps: float) -> None:
-    """As where an extreme in memory is compared with what it is the extreme of."""
+@pytest.mark.parametrize("share", [False, True])
+def test_numbers_that_might_be_equal_may_be_found_equal(n_ulps: float, share: bool) -> None:
+    """As where an extreme in memory is compared with what it is the extreme of, and split by how many attain it."""
     z, w = VALUES
-    kernel = Kernel(((Z * W).eq(UOp.param(2, (4,), dtypes.complex128)).cast(dtypes.float64).reduce(Ops.ADD, 1),), 3)
-    values = [z, w, z * w * (1 + n_ulps * EPS)]
+    equal = (Z * W).eq(UOp.param(2, (4,), dtypes.complex128)).cast(dtypes.float64).reduce(Ops.ADD, 1)
+    kernel = Kernel((equal / equal if share else equal,), 3)
+    values = [z, w, z * w * (1 + n_ulps * EPS) + 1e-12 * n_ulps * EPS]
+    (wanted,) = evaluate_kernel(kernel, values)
+    assert np.isnan(wanted) if share else wanted == 0
     if n_ulps == 1:
-        check_kernel(kernel, values, [np.asarray(3.0)], "")
+        check_kernel(kernel, values, [np.asarray(1.0 if share else 4.0)], "")
     else:
         with pytest.raises(VerifyError, match="compiled code and interpreter differ at"):
-            check_kernel(kernel, values, [np.asarray(3.0)], "")
+            check_kernel(kernel, values, [np.asarray(1.0 if share else 4.0)], "")
