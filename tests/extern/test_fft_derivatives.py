@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.array.derivatives import Function, check_first_order, check_forward_against_reverse, check_second_order
+from tests.array.derivatives import (
+    Function,
+    check_batching,
+    check_first_order,
+    check_forward_against_reverse,
+    check_second_order,
+)
 
 X = np.asarray([[0.7, -1.3, 2.1, 0.4], [0.31, 1.7, -0.45, -0.9]])
 Z = X + 1j * np.asarray([[1.9, 0.6, -0.8, 0.2], [-1.5, 0.23, 2.7, 1.1]])
@@ -54,6 +60,11 @@ SECOND = {name: case for name, case in CASES.items() if case[1] is X and not nam
 @pytest.mark.parametrize(("f", "x"), SECOND.values(), ids=SECOND.keys())
 def test_a_second_derivative_agrees_with_central_differences(f: Function, x: Any) -> None:
     check_second_order(of_cube(f), x)
+
+
+@pytest.mark.parametrize(("f", "x"), SECOND.values(), ids=SECOND.keys())
+def test_a_batched_function_agrees_with_a_loop(f: Function, x: Any) -> None:
+    check_batching(f, x)
 
 
 @pytest.mark.parametrize("name", OF_COMPLEX)

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.array.derivatives import Function, check_first_order, check_forward_against_reverse, check_second_order
+from tests.array.derivatives import (
+    Function,
+    check_batching,
+    check_first_order,
+    check_forward_against_reverse,
+    check_second_order,
+)
 from uopc_core.errors import GradientError
 
 linalg = xp.linalg
@@ -138,7 +144,17 @@ REAL: dict[str, Case] = {
     "det of zeros": Case(linalg.det, (np.zeros((2, 2)),)),
     "det of zeros 3": Case(linalg.det, (np.zeros((3, 3)),)),
     "det some singular": Case(linalg.det, (np.stack([SINGULAR, SQUARE, RANK_ONE]),)),
+    "pinv of lower rank": Case(lambda x, y: linalg.pinv(x @ y, rtol=1e-8), (SQUARE[:, :2], WIDE)),
+    "pinv of rank one": Case(lambda x, y: linalg.pinv(x @ y, rtol=1e-8), (SQUARE[:, :1], WIDE[:1])),
+    **{f"matrix_norm {ord} one": Case(lambda x, ord=ord: linalg.matrix_norm(x, ord=ord), (SQUARE,))
+       for ord in (-1, np.inf, -2)},
+    **{f"vector_norm {ord} one": Case(lambda x, ord=ord: linalg.vector_norm(x, ord=ord, axis=-2), (SQUARE,))
+       for ord in (0.5, 0, 2.5, -2, -np.inf)},
+    **{f"matrix_power {n}": Case(lambda x, n=n: linalg.matrix_power(x, n) * x, (SQUARE,)) for n in (-1, 0, 1, 7)},
     "cross": Case(linalg.cross, (BATCH[0], VECTOR)),
+    "cross broadcast": Case(linalg.cross, (BATCH[:, :1], SQUARE)),
+    "cross axis -2": Case(lambda x, y: linalg.cross(x, y, axis=-2), (BATCH, SQUARE)),
+    "trace of a batch": Case(lambda x: linalg.trace(x * x, offset=9), (BATCH,)),
     "cross axis 0": Case(lambda x, y: linalg.cross(x, y, axis=0), (SQUARE, general(3, 3, seed=2))),
     "outer": Case(linalg.outer, (VECTOR, RIGHT[:, 0])),
     "tensordot": Case(linalg.tensordot, (SQUARE, BATCH[1])),
@@ -153,6 +169,9 @@ COMPLEX: dict[str, Case] = {
        SQUARE_MATRIX.items()},
     "solve": Case(linalg.solve, (Z, Z_RIGHT)),
     "solve a batch": Case(linalg.solve, (Z_BATCH, Z_RIGHT)),
+    "solve real for complex": Case(linalg.solve, (SQUARE, Z_RIGHT)),
+    "solve complex for real": Case(linalg.solve, (Z, VECTOR)),
+    "pinv of lower rank": Case(lambda x, y: linalg.pinv(x @ y, rtol=1e-8), (Z[:, :2], Z_WIDE)),
     "det singular": Case(linalg.det, (SINGULAR * (1 + 2j),)),
     "det of rank one": Case(linalg.det, (np.outer([1.0, 2j, 0.5], [2 - 1j, 1.0, 1j]),)),
     "cross": Case(linalg.cross, (Z, Z_RIGHT[:, 0])),
@@ -179,6 +198,11 @@ def test_forward_and_reverse_agree(case: Case) -> None:
 @table(REAL)
 def test_a_second_derivative_agrees_with_central_differences(case: Case) -> None:
     check_second_order(case.f, *case.arrays)
+
+
+@table(REAL)
+def test_a_batched_function_agrees_with_a_loop(case: Case) -> None:
+    check_batching(case.f, *case.arrays)
 
 
 SAME_FOR_ANY_BASIS: dict[str, tuple[Function, Any, Any]] = {
