@@ -178,7 +178,6 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
     _check_part("quantile", q, 1)
     (node,) = as_real_floating("quantile", node_of("quantile", a))
     where = q if is_scalar(q) else node_of("quantile", q)
-    node = node.cast(result_dtype(node, where))
     axes = normalize_axes("quantile", axis, node.ndim)
     n = prod(node.shape[i] for i in axes)
     if n == 0:
@@ -186,7 +185,7 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
     rest = [m for i, m in enumerate(node.shape) if i not in axes]
     ordered = sort_last_axis(composite.move_axes_last(node, axes).reshape((*rest, n)), False, False)
     place = as_node(where).cast(dtypes.float64) * (n - 1)
-    out = _interpolated(_axes.move_axis(ordered, len(rest), 0), place, n)
+    out = _interpolated(_axes.move_axis(ordered, len(rest), 0), place, n, result_dtype(node, where))
     if keepdims:
         kept = [1 if i in axes else m for i, m in enumerate(node.shape)]
         out = out.reshape((*place.shape, *kept))
@@ -194,20 +193,21 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
 
 
 def _check_part(name: str, q: ArrayLike, whole: int) -> None:
-    if is_scalar(q) and not 0 <= q <= whole:
+    if isinstance(q, int | float) and not 0 <= q <= whole:
         raise ValueError(f"{name}: expected q between 0 and {whole}, got {q}")
 
 
-def _interpolated(rows: UOp, place: UOp, n: int) -> UOp:
-    """Rows at a place between two; a nan is in the last row if there is one, and then it is the result."""
+def _interpolated(rows: UOp, place: UOp, n: int, dtype: DType) -> UOp:
+    """Rows at a place between two, in `dtype`; a nan is in the last row if there is one, and then it is the result."""
     below = place.unary(Ops.FLOOR)
     low = below.cast(dtypes.int64)
     first, second = rows.index(low), rows.index((low + 1).binary(Ops.MIN, n - 1))
-    part = (place - below).cast(rows.dtype).reshape((*place.shape, *[1] * (rows.ndim - 1))).expand(first.shape)
+    part = (place - below).cast(dtype).reshape((*place.shape, *[1] * (rows.ndim - 1))).expand(first.shape)
     last = composite.broadcast_to(rows.index(n - 1), first.shape)
-    distance = second - first
+    distance = (second - first).cast(dtype)
+    first, second = first.cast(dtype), second.cast(dtype)
     between = (part < 0.5).where(first + distance * part, second - distance * (1 - part))  # from the nearer one
-    return _bodies.isnan(last).where(last, between)
+    return _bodies.isnan(last).where(last.cast(dtype), between)
 
 
 def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
