@@ -264,3 +264,13 @@ def test_sizes_beyond_any_memory_are_a_python_error(call: Callable[[Any], Any], 
     with context(tier=tier):
         out = outcome(call, n)
     assert isinstance(out, ValueError | OverflowError | MemoryError), repr(out)
+
+
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+def test_singular_values_of_infinite_matrices_are_nan_rather_than_awaited(tier: Any) -> None:
+    wanting = [[-np.inf, -2.5, 1.0], [0.0, np.inf, 1.0], [1.0, 2.0, 3.0]]
+    x = xp.asarray([wanting, [[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]])
+    with context(tier=tier):
+        assert equal(xp.linalg.svd(x).S, np.asarray([[np.nan] * 3, [2.0, 1.0, 1.0]]))
+        assert equal(xp.linalg.svdvals(x), np.asarray([[np.nan] * 3, [2.0, 1.0, 1.0]]))
+        assert bool(xp.all(xp.isnan(xp.linalg.svd(x).U[0])))

@@ -410,7 +410,18 @@ def _evaluate_eigvals(params: Params, a: Any) -> Any:
 
 
 def _evaluate_svd(params: Params, a: Any) -> Any:
-    return np.linalg.svd(a, full_matrices=bool(params[0]))
+    return _svd(a, bool(params[0]))
+
+
+def _svd(a: Any, full_matrices: bool = True) -> tuple[Any, Any, Any]:
+    """As NumPy has it, with nan in all parts of a matrix that holds an infinity: LAPACK may not come back from one."""
+    infinite = np.isinf(a).any((-2, -1))
+    if not infinite.any():
+        return np.linalg.svd(a, full_matrices=full_matrices)
+    alone = infinite & ~np.isnan(a).any((-2, -1))  # a nan is an error of LAPACK's
+    u, s, vh = np.linalg.svd(np.where(alone[..., None, None], 0, a), full_matrices=full_matrices)
+    u[alone], s[alone], vh[alone] = np.nan, np.nan, np.nan
+    return u, s, vh
 
 
 def _evaluate_svdvals(params: Params, a: Any) -> Any:
@@ -424,7 +435,7 @@ def _evaluate_qr(params: Params, a: Any) -> Any:
 
 def _evaluate_cofactor(params: Params, a: Any) -> Any:
     """``det(U) det(V^H) conj(U) diag(products of all other singular values) conj(V)``, which needs no inverse."""
-    u, s, vh = np.linalg.svd(a)
+    u, s, vh = _svd(a)
     n = s.shape[-1]
     others = np.where(np.eye(n, dtype=bool), 1, s[..., None, :]).prod(-1)
     phase = np.linalg.det(u) * np.linalg.det(vh)
@@ -435,7 +446,7 @@ def _evaluate_cofactor_tangent(params: Params, a: Any, tangent: Any) -> Any:
     """The same for ``S + E`` in place of the diagonal ``S``, to first order in ``E``: ``E_ji`` times minus the product
     of all singular values but two off the diagonal, and on it the sum of such products times ``E_jj``.
     """
-    u, s, vh = np.linalg.svd(a)
+    u, s, vh = _svd(a)
     n = s.shape[-1]
     inner = u.conj().mT @ tangent @ vh.conj().mT
     others: Any = np.empty(inner.shape, s.dtype)
