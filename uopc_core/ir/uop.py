@@ -390,17 +390,22 @@ def toposort(roots: Iterable[UOp]) -> list[UOp]:
     """Every node that `roots` depend on, each once, sources before their consumers. Iterative: depth is no limit."""
     order: list[UOp] = []
     seen: set[UOp] = set()
-    stack: list[tuple[UOp, bool]] = [(root, False) for root in reversed(list(roots))]
+    stack: list[UOp | None] = [*roots]
+    stack.reverse()
     while stack:
-        node, sources_done = stack.pop()
-        if sources_done:
+        node = stack.pop()
+        if node is None:  # above a node whose sources are done
+            node = stack.pop()
+            assert node is not None
             order.append(node)
-            continue
-        if node in seen:
-            continue
-        seen.add(node)
-        stack.append((node, True))
-        for s in reversed(node.src):
-            if s not in seen:
-                stack.append((s, False))
+        elif node not in seen:
+            seen.add(node)
+            if not node.src:
+                order.append(node)
+                continue
+            stack.append(node)
+            stack.append(None)
+            for s in reversed(node.src):
+                if s not in seen:
+                    stack.append(s)
     return order
