@@ -274,3 +274,5 @@ def test_singular_values_of_infinite_matrices_are_nan_rather_than_awaited(tier: 
         assert equal(xp.linalg.svd(x).S, np.asarray([[np.nan] * 3, [2.0, 1.0, 1.0]]))
         assert equal(xp.linalg.svdvals(x), np.asarray([[np.nan] * 3, [2.0, 1.0, 1.0]]))
         assert bool(xp.all(xp.isnan(xp.linalg.svd(x).U[0])))
+        assert bool(xp.all(xp.isnan(xp.linalg.pinv(x)[0])))
+        assert bool(xp.all(xp.isfinite(xp.linalg.pinv(x)[1])))

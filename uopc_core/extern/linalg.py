@@ -414,14 +414,23 @@ def _evaluate_svd(params: Params, a: Any) -> Any:
 
 
 def _svd(a: Any, full_matrices: bool = True) -> tuple[Any, Any, Any]:
-    """As NumPy has it, with nan in all parts of a matrix that holds an infinity: LAPACK may not come back from one."""
-    infinite = np.isinf(a).any((-2, -1))
-    if not infinite.any():
-        return np.linalg.svd(a, full_matrices=full_matrices)
-    alone = infinite & ~np.isnan(a).any((-2, -1))  # a nan is an error of LAPACK's
-    u, s, vh = np.linalg.svd(np.where(alone[..., None, None], 0, a), full_matrices=full_matrices)
-    u[alone], s[alone], vh[alone] = np.nan, np.nan, np.nan
+    """As NumPy has it, with nan in all parts of a matrix that holds an infinity."""
+    finite, infinite = _without_infinities(a)
+    u, s, vh = np.linalg.svd(finite, full_matrices=full_matrices)
+    if infinite is not None:
+        u[infinite], s[infinite], vh[infinite] = np.nan, np.nan, np.nan
     return u, s, vh
+
+
+def _without_infinities(a: Any) -> tuple[Any, Any]:
+    """`a` with 0 for matrices that hold an infinity, and which these are, None for none: LAPACK may not come back from
+    one. A nan is left to it, which is an error there.
+    """
+    infinite: Any = np.isinf(a).any((-2, -1))
+    if not infinite.any():
+        return a, None
+    alone: Any = infinite & ~np.isnan(a).any((-2, -1))
+    return np.where(alone[..., None, None], 0, a), alone
 
 
 def _evaluate_svdvals(params: Params, a: Any) -> Any:
@@ -466,7 +475,12 @@ def _infer_pair(params: Params, types: Sequence[TensorType]) -> tuple[TensorType
 
 
 def _evaluate_pinv(params: Params, a: Any, rtol: Any) -> Any:
-    return (np.linalg.pinv(a, rcond=rtol),)
+    finite, infinite = _without_infinities(a)
+    invert: Any = np.linalg.pinv
+    out = invert(finite, rcond=rtol)
+    if infinite is not None:
+        out[np.broadcast_to(infinite, out.shape[:-2])] = np.nan
+    return (out,)
 
 
 def batch_leading(name: str, n_outputs: int) -> Any:
