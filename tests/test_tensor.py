@@ -280,7 +280,7 @@ def test_sums_of_small_integers_do_not_overflow() -> None:
         (lambda: len(Tensor(1.0)), TypeError, "without axes"),
         (lambda: iter(Tensor(1.0)), TypeError, "without axes"),
         (lambda: np.asarray(Tensor([1.0]), copy=False), ValueError, "without a copy"),
-        (lambda: Tensor(["a"]), DTypeError, "dtype: expected one of"),
+        (lambda: Tensor(["a"]), DTypeError, "Tensor: expected a dtype, one of .* got str32"),
     ],
 )
 def test_mistakes_are_named(call: Any, error: type[Exception], message: str) -> None:

@@ -110,7 +110,7 @@ def broadcast_all(*operands: UOp) -> tuple[UOp, ...]:
 def as_array(data: Any) -> np.ndarray[Any, Any]:
     """`data` as a NumPy array; a dtype is kept, Python numbers become float32, int32 if they fit, or complex64."""
     array = np.asarray(data)
-    dtype = as_dtype(array.dtype.newbyteorder("="))
+    dtype = as_dtype(array.dtype.newbyteorder("="), "Tensor")
     if not hasattr(data, "dtype"):
         dtype = _DEFAULT_DTYPES.get(dtype, dtype)
         if dtype is dtypes.int64 and (not array.size or (array.min() >= -(2**31) and array.max() < 2**31)):
