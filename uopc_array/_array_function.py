@@ -134,6 +134,23 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     return call_host("numpy.linalg.norm", np.linalg.norm, (x, ord, axis, keepdims), {})
 
 
+def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    _refuse_infinities("lstsq", a)
+    return call_host("numpy.linalg.lstsq", np.linalg.lstsq, (a, b, rcond), {})
+
+
+def _polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
+    largest, weight = (np.max(np.abs(to_host("numpy.polyfit", v)), initial=0) + 0.0 for v in (x, 1 if w is None else w))
+    _refuse_infinities("polyfit", largest, weight, largest ** int(deg) * weight)
+    return call_host("numpy.polyfit", np.polyfit, (x, y, deg, rcond, full, w, cov), {})
+
+
+def _refuse_infinities(name: str, *operands: Any) -> None:
+    """LAPACK may not come back from the least squares of an infinite matrix."""
+    if any(np.isinf(to_host(f"numpy.{name}", x)).any() for x in operands):
+        raise np.linalg.LinAlgError(f"{name}: SVD did not converge in Linear Least Squares, of an infinite matrix")
+
+
 def _like(name: str) -> Callable[..., Any]:
     """A creation function called with ``like=``; NumPy's `order` has no meaning here."""
 
@@ -183,7 +200,9 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "clip": _clip,
     "iscomplexobj": _iscomplexobj,
     "isrealobj": lambda x: not _iscomplexobj(x),
+    "linalg.lstsq": _lstsq,
     "linalg.norm": _norm,
+    "polyfit": _polyfit,
     "sort": _sort,
     "unique": _unique,
     "where": _where,

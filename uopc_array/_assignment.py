@@ -216,7 +216,17 @@ def _values_of(value: Operand) -> NumPyArray:
 def _key_for_numpy(key: Any) -> Any:
     if isinstance(key, tuple):
         return tuple([_key_for_numpy(item) for item in cast("tuple[Any, ...]", key)])
-    return key._memory("indexing").array if isinstance(key, Handle) else key
+    if isinstance(key, Handle):
+        return _within_range(key._memory("indexing").array)
+    if not isinstance(key, np.ndarray | list):
+        return key
+    places: NumPyArray = np.asarray(cast("Any", key))
+    return _within_range(places) if places.size else cast("Any", key)
+
+
+def _within_range(places: NumPyArray) -> NumPyArray:
+    """Indices that NumPy would wrap to negative ones, as the last there is."""
+    return np.minimum(places, 2**63 - 1) if places.dtype == np.uint64 else places
 
 
 def own_memory(x: Handle) -> NumPyArray:

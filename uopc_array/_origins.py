@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 from uopc_core import Buffer, Ops, UOp, realize_all, toposort
-from uopc_core.errors import IndexBoundsError
+from uopc_core.errors import IndexBoundsError, SorterBoundsError
 
 __all__ = ["compute", "gather", "named"]
 
@@ -29,7 +29,8 @@ def named(error: IndexBoundsError, nodes: Sequence[UOp]) -> IndexBoundsError:
     names = dict.fromkeys(_NAMES.get(node, "index") for node in gathers)
     if not names or list(names) == ["index"]:
         return error
-    return IndexBoundsError(f"{' or '.join(names)}: {error}")
+    of_sorter = list(names) == ["searchsorted"]
+    return (SorterBoundsError if of_sorter else IndexBoundsError)(f"{' or '.join(names)}: {error}")
 
 
 def compute(nodes: Sequence[UOp]) -> list[Buffer]:

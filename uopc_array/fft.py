@@ -29,7 +29,7 @@ from uopc_array._arguments import (
 from uopc_array._nodes import node_from_numpy
 from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_complex, is_float
-from uopc_core.errors import DTypeError, ShapeError, ZeroStepError
+from uopc_core.errors import DTypeError, IntegerError, ShapeError, ZeroStepError
 
 __all__ = [
     "fft",
@@ -352,7 +352,11 @@ def _frequency_dtype(name: str, dtype: Any) -> DType:
 
 def _spacing(name: str, n: int, d: float) -> tuple[int, float]:
     """The number of samples and their distance, checked."""
-    count, distance = integer(name, "n", n), number(name, "d", d)
+    try:
+        count = integer(name, "n", n)
+    except TypeError as error:
+        raise IntegerError(*error.args) from None
+    distance = number(name, "d", d)
     check_shape(name, (max(count, 0),))
     if count < 1:
         raise ZeroStepError(f"{name}: expected n of 1 or more, got n={count}")
@@ -373,6 +377,8 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = No
         shape (n,): 0 and the positive frequencies, then the negative ones.
     Raises:
         DTypeError: ``dtype`` is not real floating.
+        IntegerError: (a TypeError and a ValueError) ``n`` is no integer.
+        ZeroStepError: (a ValueError and a ZeroDivisionError) ``n`` is less than 1, or ``d`` is 0.
     Example:
         >>> import uopc_array as xp
         >>> xp.fft.fftfreq(4)

@@ -17,12 +17,13 @@ from uopc_array._arguments import (
     normalize_axis,
     wrap,
 )
+from uopc_array._nodes import as_places
 from uopc_array._origins import gather
 from uopc_array._promotion import broadcast, promote, promote_to, result_dtype
 from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
 from uopc_core import Ops, UOp, composite, dtypes, is_float, is_integer, searchsorted_vector
-from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.errors import DTypeError, ShapeError, SorterShapeError
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
@@ -144,6 +145,9 @@ def searchsorted(
     Raises:
         ShapeError: ``x1`` or ``sorter`` is no vector of the same length.
         DTypeError: complex values, or a ``sorter`` of no integer dtype.
+        SorterShapeError: (a TypeError and a ValueError) ``sorter`` is no vector.
+        SorterBoundsError: (a ValueError and an IndexError) ``sorter`` names a place outside ``x1``; found when the
+            values are computed.
         ValueError: another ``side``.
     Example:
         >>> import uopc_array as xp
@@ -165,9 +169,11 @@ def _sorter(sorter: Array, node: UOp) -> UOp:
     places = node_of("searchsorted", sorter)
     if not is_integer(places.dtype):
         raise DTypeError(f"searchsorted: expected a sorter of an integer dtype, got {places.dtype.name}")
+    if places.ndim != 1:
+        raise SorterShapeError(f"searchsorted: expected a sorter of one axis, got shape {places.shape}")
     if places.shape != node.shape:
         raise ShapeError(f"searchsorted: sorter must have the shape of x1, got {places.shape} and {node.shape}")
-    return places
+    return as_places(places)
 
 
 @overload

@@ -11,10 +11,13 @@ __all__ = [
     "IndexBoundsError",
     "IndexDTypeError",
     "IndexShapeError",
+    "IntegerError",
     "MatrixError",
     "ParseError",
     "SettingsError",
     "ShapeError",
+    "SorterBoundsError",
+    "SorterShapeError",
     "TraceError",
     "VerifyError",
     "ZeroStepError",
@@ -54,6 +57,18 @@ class IndexDTypeError(DTypeError, IndexError):
 
 class IndexShapeError(ShapeError, IndexError):
     """Indices whose shapes do not fit together."""
+
+
+class SorterBoundsError(IndexBoundsError, ValueError):
+    """A place outside the vector that a sorter sorts."""
+
+
+class SorterShapeError(ShapeError, TypeError):
+    """A sorter that is no vector."""
+
+
+class IntegerError(TypeError, ValueError):
+    """A number that is no integer, where NumPy raises ValueError."""
 
 
 class ZeroStepError(ValueError, ZeroDivisionError):

@@ -254,6 +254,7 @@ AT_THE_CALL: list[Case] = [
     ("xp.searchsorted(S, V)", ValueError, r"one axis, got shape \(2, 2\)"),
     ("xp.searchsorted(V, V, sorter=V)", TypeError, "a sorter of an integer dtype, got float64"),
     ("xp.searchsorted(V, V, sorter=I8)", ValueError, r"the shape of x1, got \(2,\) and \(3,\)"),
+    ("xp.searchsorted(V, V, sorter=xp.asarray([[0, 1, 2]]))", TypeError, r"a sorter of one axis, got shape \(1, 3\)"),
     # linalg
     *[(f"xp.{n}({x})", ValueError, rf"expected square matrices \(\.\.\., M, M\), got shape {shape}")
       for n in _SQUARE.split() for x, shape in (("V", r"\(3,\)"), ("F", r"\(2, 3\)"), ("D", r"\(\)"))],
@@ -284,6 +285,7 @@ AT_THE_CALL: list[Case] = [
     *[(f"xp.fft.{n}(S, s=(0, 0))", ValueError, "expected one element or more") for n in _SEVERAL_AXES_FFT],
     *[(f"xp.fft.{n}(S, s=(1.5, 2))", TypeError, "expected an integer for s, got 1.5") for n in _SEVERAL_AXES_FFT],
     *[(f"xp.fft.{n}(0)", ZeroDivisionError, "expected n of 1 or more, got n=0") for n in ("fftfreq", "rfftfreq")],
+    *[(f"xp.fft.{n}(1.5)", ValueError, "expected an integer for n, got 1.5") for n in ("fftfreq", "rfftfreq")],
     *[(f"xp.fft.{n}(4, d='a')", TypeError, "expected a real number for d, got 'a'") for n in ("fftfreq", "rfftfreq")],
     *[(f"xp.fft.{n}(4, dtype='int8')", TypeError, "a real floating dtype, got int8") for n in ("fftfreq", "rfftfreq")],
 ]  # fmt: skip
@@ -382,6 +384,7 @@ WHEN_COMPUTED: list[Case] = [
     ("xp.take_along_axis(V, xp.asarray([7]), axis=0)", IndexBoundsError, "^take_along_axis: index 7 is out of bounds"),
     ("V[xp.asarray([7])]", IndexError, "^index 7 is out of bounds for axis 0 with size 3"),
     ("xp.searchsorted(V, V, sorter=I9) if xp is not np else 0", IndexError, "^searchsorted: index 9"),
+    ("xp.searchsorted(V, V, sorter=xp.asarray([9, 9, 9]))", ValueError, "^searchsorted: index 9 is out of bounds"),
     ("xp.linalg.inv(singular)", ValueError, "^inv: Singular matrix"),
     ("xp.linalg.solve(singular, singular)", ValueError, "^solve: Singular matrix"),
     ("xp.linalg.matrix_power(singular, -1)", ValueError, "Singular matrix"),

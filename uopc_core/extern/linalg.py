@@ -434,7 +434,12 @@ def _without_infinities(a: Any) -> tuple[Any, Any]:
 
 
 def _evaluate_svdvals(params: Params, a: Any) -> Any:
-    return (np.linalg.svdvals(a),)
+    finite, infinite = _without_infinities(a)
+    svdvals: Any = np.linalg.svdvals
+    values = svdvals(finite)
+    if infinite is not None:
+        values[infinite] = np.nan
+    return (values,)
 
 
 def _evaluate_qr(params: Params, a: Any) -> Any:

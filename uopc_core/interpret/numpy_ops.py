@@ -310,10 +310,21 @@ def _scan(node: UOp) -> _Function:
     return lambda x: accumulate(x, last, dtype)
 
 
+def _checked(indices: tuple[Any, ...]) -> tuple[Any, ...]:
+    """uint64 `indices`, none of which is beyond int64: NumPy would wrap it."""
+    for axis, places in enumerate(indices):
+        largest = int(np.max(places, initial=0))
+        if largest >= 2**63:
+            raise IndexError(f"index {largest} is out of bounds for axis {axis}")
+    return indices
+
+
 def _index(node: UOp) -> _Function:
+    unsigned = node.src[-1].dtype == np.uint64
+
     def evaluate(x: Any, *indices: Any) -> Any:
         try:
-            return x[indices]
+            return x[_checked(indices)] if unsigned else x[indices]
         except IndexError as error:
             raise IndexBoundsError(str(error)) from None
 
@@ -324,15 +335,15 @@ _SCATTER_UFUNCS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": 
 
 
 def _scatter(node: UOp) -> _Function:
-    ufunc = _SCATTER_UFUNCS.get(node.arg)
+    ufunc, unsigned = _SCATTER_UFUNCS.get(node.arg), node.src[-1].dtype == np.uint64
 
     def evaluate(base: Any, value: Any, *indices: Any) -> Any:
         out = np.array(base)
         try:
             if ufunc is None:
-                out[indices] = value  # in order, so of equal indices the last wins
+                out[_checked(indices) if unsigned else indices] = value  # in order, so of equal indices the last wins
             else:
-                ufunc.at(out, indices, value)
+                ufunc.at(out, _checked(indices) if unsigned else indices, value)
         except IndexError as error:
             raise IndexBoundsError(str(error)) from None
         return out

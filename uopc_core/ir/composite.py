@@ -50,6 +50,8 @@ def ones_like(x: UOp) -> UOp:
 
 def iota(shape: Sequence[int], axis: int, dtype: DType = dtypes.int64) -> UOp:
     """The coordinate along `axis`, broadcast to `shape`."""
+    if 0 in shape:  # the coordinates on one axis may be many where the shape holds nothing
+        return UOp.const(0, dtype, tuple(shape))
     n = shape[axis]
     row = UOp.new(Ops.IOTA, (), n, dtype)
     return row.reshape([n if i == axis else 1 for i in range(len(shape))]).expand(shape)
