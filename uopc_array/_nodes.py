@@ -121,6 +121,8 @@ def node_from_numpy(
     """The node with the values of a NumPy array or scalar; values converted to `dtype` as by `ndarray.astype`."""
     array = np.asarray(x)
     if not array.dtype.isnative:
+        if copy is False:
+            raise ValueError(f"{name}: copy=False needs memory in native byte order, got {array.dtype.str}")
         array = array.astype(array.dtype.newbyteorder("="))
     given = as_dtype(array.dtype, name)
     if isinstance(x, np.generic):

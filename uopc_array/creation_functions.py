@@ -106,10 +106,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     values: np.ndarray[Any, Any] = np.from_dlpack(x)
     if copy is False and not (values.flags.c_contiguous and values.flags.aligned):
         raise BufferError(
-            f"from_dlpack: memory of shape {values.shape} with strides {values.strides} is not in C order and cannot "
-            "be shared; leave copy=False out"
+            f"from_dlpack: memory of shape {values.shape} with strides {values.strides} is not in C order, or not "
+            "aligned, and cannot be shared; leave copy=False out"
         )
-    return wrap(node_from_numpy(values, None, copy, "from_dlpack"))
+    try:
+        return wrap(node_from_numpy(values, None, copy, "from_dlpack"))
+    except ValueError as error:
+        raise BufferError(f"from_dlpack: {error}") from None
 
 
 # ---------------------------------------------------------------------------------------------- constants
