@@ -134,6 +134,23 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     return call_host("numpy.linalg.norm", np.linalg.norm, (x, ord, axis, keepdims), {})
 
 
+def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    if hermitian:
+        return call_host("numpy.linalg.svd", np.linalg.svd, (a, full_matrices, compute_uv, True), {})
+    if not compute_uv:
+        return find_function("linalg.svdvals")(_array(a))
+    return find_function("linalg.svd")(_array(a), full_matrices=full_matrices)
+
+
+def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    if rcond is not None and rtol is not None:
+        raise ValueError(f"pinv: expected one tolerance, got rcond={rcond!r:.60} and rtol={rtol!r:.60}")
+    tolerance = rtol if rcond is None else rcond
+    if hermitian:
+        return call_host("numpy.linalg.pinv", np.linalg.pinv, (a, tolerance, True), {})
+    return find_function("linalg.pinv")(_array(a), rtol=tolerance)
+
+
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     _refuse_infinities("lstsq", a)
     return call_host("numpy.linalg.lstsq", np.linalg.lstsq, (a, b, rcond), {})
@@ -202,6 +219,8 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "isrealobj": lambda x: not _iscomplexobj(x),
     "linalg.lstsq": _lstsq,
     "linalg.norm": _norm,
+    "linalg.pinv": _pinv,
+    "linalg.svd": _svd,
     "polyfit": _polyfit,
     "sort": _sort,
     "unique": _unique,

@@ -100,6 +100,23 @@ def test_singular_values_of_infinite_matrices_are_nan_rather_than_awaited(tier: 
         assert bool(xp.all(xp.isfinite(xp.linalg.pinv(x)[1])))
 
 
+def test_arguments_of_numpy_lead_to_the_same_singular_values() -> None:
+    infinite = xp.asarray([[1.0, 0.5, 0.0], [2.0, np.inf, 1.0], [1.0, 2.0, 3.0]])
+    x = xp.asarray([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    for call, wanted in (
+        (lambda x: np.linalg.svd(x, compute_uv=False), [2.0, 1.0]),
+        (lambda x: np.linalg.svd(x, False, True, hermitian=False).S, [2.0, 1.0]),
+        (lambda x: np.linalg.pinv(x, 0.6), [[0.5, 0.0, 0.0], [0.0, 0.0, 0.0]]),
+        (lambda x: np.linalg.pinv(x, rtol=0.4), [[0.5, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+    ):
+        assert equal(call(x) + 0, np.asarray(wanted), ulps=8)
+        assert np.isnan(np.asarray(call(infinite))).all()
+    whole: Any = np.linalg.pinv(xp.asarray([[2.0, 1.0], [1.0, 2.0]]), hermitian=True)
+    assert equal(whole, np.asarray([[2.0, -1.0], [-1.0, 2.0]]) / 3, ulps=16)
+    with pytest.raises(ValueError, match="expected one tolerance"):
+        np.linalg.pinv(x, 0.6, rtol=0.4)
+
+
 def test_least_squares_of_infinite_matrices_are_an_error_rather_than_awaited() -> None:
     x, y = xp.asarray([[1.0, 2.0], [np.inf, 1.0]]), xp.asarray([1.0, 2.0])
     for call in (
