@@ -8,7 +8,7 @@ from uopc_array._nodes import as_places
 from uopc_array._origins import gather
 from uopc_array._promotion import broadcast
 from uopc_array.array import Array
-from uopc_core import UOp, composite, is_integer, is_unsigned
+from uopc_core import UOp, composite, dtypes, is_integer
 from uopc_core.errors import IndexDTypeError, IndexShapeError, ShapeError
 
 __all__ = ["take", "take_along_axis"]
@@ -20,7 +20,7 @@ def _places(name: str, indices: ArrayLike) -> UOp:
         return node.cast("int64")
     if not is_integer(node.dtype):
         raise IndexDTypeError(f"{name}: expected indices of an integer dtype, got {node.dtype.name}")
-    return as_places(node) if is_unsigned(node.dtype) else node
+    return as_places(node) if node.dtype is dtypes.uint64 else node
 
 
 def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:

@@ -173,7 +173,7 @@ def _sorter(sorter: Array, node: UOp) -> UOp:
         raise SorterShapeError(f"searchsorted: expected a sorter of one axis, got shape {places.shape}")
     if places.shape != node.shape:
         raise ShapeError(f"searchsorted: sorter must have the shape of x1, got {places.shape} and {node.shape}")
-    return as_places(places)
+    return as_places(places) if places.dtype is dtypes.uint64 else places
 
 
 @overload
