@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._handle import Handle
-from uopc_array._nodes import as_node, as_places
+from uopc_array._nodes import as_node
 from uopc_array._realize import NumPyArray, buffer_from_numpy, buffer_of_node
 from uopc_array._tracing import trace_error
 from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_integer
@@ -209,7 +209,7 @@ def _axes_of(item: Any) -> int:
 
 def _broadcast_arrays(arrays: Sequence[UOp]) -> tuple[UOp, ...]:
     try:
-        return composite.broadcast(*[as_places(array) for array in arrays])
+        return composite.broadcast(*[composite.as_places(array) for array in arrays])
     except ShapeError:
         given = " and ".join(str(array.shape) for array in arrays)
         raise IndexError(f"index: the index arrays of shapes {given} cannot be broadcast together") from None

@@ -12,13 +12,12 @@ import numpy as np
 
 from uopc_array._handle import Handle
 from uopc_array._realize import buffer_from_numpy
-from uopc_core import DType, Ops, Scalar, UOp, as_dtype, composite, dtypes, is_bool, is_complex, is_integer
+from uopc_core import DType, Scalar, UOp, as_dtype, composite, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, ShapeError
 
 __all__ = [
     "Operand",
     "as_node",
-    "as_places",
     "cast_node",
     "const_node",
     "is_scalar",
@@ -30,7 +29,6 @@ Operand = UOp | Scalar | Handle
 """What promotion works on: a node, a weak Python scalar, or a handle."""
 
 _SCALARS = frozenset({bool, int, float, complex})
-_LAST_PLACE = 2**63 - 1
 
 
 def is_scalar(x: object) -> TypeGuard[Scalar]:
@@ -41,11 +39,6 @@ def is_scalar(x: object) -> TypeGuard[Scalar]:
 def to_operand(x: Any, name: str = "asarray") -> Operand:
     """`x` ready for promotion; Python scalars and handles are passed through, all else becomes a node."""
     return x if isinstance(x, Handle) or type(x) in _SCALARS or is_scalar(x) else as_node(x, name=name)
-
-
-def as_places(node: UOp) -> UOp:
-    """Integers as int64 indices; those above its range, which no axis has, as the last in it rather than wrapped."""
-    return (node.binary(Ops.MIN, _LAST_PLACE) if node.dtype is dtypes.uint64 else node).cast(dtypes.int64)
 
 
 def as_node(x: Any, dtype: DType | None = None, copy: bool | None = None, name: str = "asarray") -> UOp:

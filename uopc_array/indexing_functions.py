@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uopc_array import _axes
 from uopc_array._arguments import ArrayLike, node_of, normalize_axis, wrap
-from uopc_array._nodes import as_places
 from uopc_array._origins import gather
 from uopc_array._promotion import broadcast
 from uopc_array.array import Array
@@ -20,7 +19,7 @@ def _places(name: str, indices: ArrayLike) -> UOp:
         return node.cast("int64")
     if not is_integer(node.dtype):
         raise IndexDTypeError(f"{name}: expected indices of an integer dtype, got {node.dtype.name}")
-    return as_places(node) if node.dtype is dtypes.uint64 else node
+    return composite.as_places(node) if node.dtype is dtypes.uint64 else node
 
 
 def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:

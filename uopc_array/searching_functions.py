@@ -17,7 +17,6 @@ from uopc_array._arguments import (
     normalize_axis,
     wrap,
 )
-from uopc_array._nodes import as_places
 from uopc_array._origins import gather
 from uopc_array._promotion import broadcast, promote, promote_to, result_dtype
 from uopc_array._realize import buffer_of_node
@@ -173,7 +172,7 @@ def _sorter(sorter: Array, node: UOp) -> UOp:
         raise SorterShapeError(f"searchsorted: expected a sorter of one axis, got shape {places.shape}")
     if places.shape != node.shape:
         raise ShapeError(f"searchsorted: sorter must have the shape of x1, got {places.shape} and {node.shape}")
-    return as_places(places) if places.dtype is dtypes.uint64 else places
+    return composite.as_places(places) if places.dtype is dtypes.uint64 else places
 
 
 @overload

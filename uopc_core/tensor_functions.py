@@ -16,6 +16,7 @@ from uopc_core.dtype import DType, as_dtype, dtypes, is_bool, is_complex, is_flo
 from uopc_core.errors import AxisError, DTypeError, ShapeError
 from uopc_core.ir import Ops, Scalar, UOp
 from uopc_core.ir.composite import (
+    as_places,
     broadcast,
     broadcast_shapes,
     broadcast_to,
@@ -317,7 +318,7 @@ def getitem(x: UOp, key: Sequence[Key]) -> UOp:
 def _gather(x: UOp, indices: Sequence[UOp], axes: Sequence[int], place: int) -> UOp:
     """`x` gathered along `axes`, with the axes of the indices at `place` of the result."""
     rest = [axis for axis in range(x.ndim) if axis not in axes]
-    common = broadcast(*[i.cast(dtypes.int64) for i in indices])
+    common = broadcast(*[as_places(i) for i in indices])
     out = x.permute([*axes, *rest]).index(*common)
     n = common[0].ndim
     moved = list(range(n, n + len(rest)))

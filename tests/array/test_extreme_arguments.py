@@ -12,7 +12,7 @@ import pytest
 import uopc_array as xp
 from tests.array.reference import equal
 from tests.array.test_extremes import outcome
-from uopc_core import context
+from uopc_core import Ops, Tensor, UOp, context, dtypes, realize_all
 from uopc_core.errors import GradientError
 
 TIERS = ["interpret", "compile"]
@@ -189,6 +189,18 @@ INDEXED: dict[str, Callable[[Any], Any]] = {
 def test_an_index_above_int64_is_out_of_bounds_rather_than_negative(call: Callable[[Any], Any], tier: Any) -> None:
     with context(tier=tier), pytest.raises(IndexError, match="out of bounds"):
         np.asarray(call(xp.asarray(UNSIGNED)))
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_nor_is_it_negative_for_a_tensor_or_a_gather_of_the_graph(tier: Any) -> None:
+    x, places = Tensor(np.arange(6.0)), Tensor(UNSIGNED)
+    nodes = UOp.new(Ops.IOTA, (), 6, dtypes.int64), UOp.new(Ops.IOTA, (), 2, dtypes.uint64) - 1
+    gathered = nodes[0].index(nodes[1])
+    scattered = UOp.new(Ops.SCATTER, (nodes[0], gathered, nodes[1]), "add")
+    with context(tier=tier):
+        for call in (x[places].numpy, lambda: realize_all([gathered]), lambda: realize_all([scattered])):
+            with pytest.raises(IndexError, match="out of bounds"):
+                call()
 
 
 @pytest.mark.parametrize("tier", TIERS)

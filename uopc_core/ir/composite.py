@@ -15,6 +15,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import Scalar, UOp
 
 __all__ = [
+    "as_places",
     "broadcast",
     "broadcast_shapes",
     "broadcast_to",
@@ -34,6 +35,8 @@ __all__ = [
     "unsqueeze",
     "zeros_like",
 ]
+
+_LAST_PLACE = 2**63 - 1
 
 
 def full(shape: Sequence[int], value: Scalar, dtype: DType) -> UOp:
@@ -55,6 +58,11 @@ def iota(shape: Sequence[int], axis: int, dtype: DType = dtypes.int64) -> UOp:
     n = shape[axis]
     row = UOp.new(Ops.IOTA, (), n, dtype)
     return row.reshape([n if i == axis else 1 for i in range(len(shape))]).expand(shape)
+
+
+def as_places(node: UOp) -> UOp:
+    """Integers as int64 indices; those above its range, which no axis has, as the last in it rather than wrapped."""
+    return (node.binary(Ops.MIN, _LAST_PLACE) if node.dtype is dtypes.uint64 else node).cast(dtypes.int64)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
