@@ -50,9 +50,13 @@ def assigned(x: UOp, key: Any, value: Any) -> UOp:
 
 
 def _operand_for(dtype: DType, value: Any) -> Operand:
-    """`value` ready to be stored in an array of `dtype`; ints in a list must fit into it, as one alone must."""
+    """`value` ready to be stored in an array of `dtype`; ints in a list must fit into it, as one alone must, and as a
+    real number of NumPy must.
+    """
     if is_integer(dtype) and isinstance(value, list | tuple):
         return as_node(value, dtype, name="assignment")
+    if is_integer(dtype) and isinstance(value, np.integer | np.floating):
+        return value.item()
     return to_operand(value, "assignment")
 
 

@@ -207,3 +207,12 @@ def test_a_view_is_assigned_to_places_that_an_array_names(places):
         wanted[key] = wanted[1].copy()
         ours[key] = ours[1, :]
     assert ours.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("value", [np.int64(7), np.uint8(7), np.float64(7.9), np.bool_(True)], ids=repr)
+def test_numbers_of_numpy_that_fit_are_assigned_as_those_of_python(value):
+    for key in (1, slice(1, None), [0, 2], np.asarray([True, False, True])):
+        want = assign(np.zeros(3, dtype=np.int8), key, value)
+        np.testing.assert_array_equal(np.asarray(assign(xp.zeros(3, dtype=xp.int8), key, value)), want)
+        traced = xp.jit(lambda x, key=key: assign(x + 0, key, value))(xp.zeros(3, dtype=xp.int8))
+        np.testing.assert_array_equal(np.asarray(traced), want, strict=True)

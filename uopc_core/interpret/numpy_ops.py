@@ -24,6 +24,7 @@ __all__ = ["NUMPY_OPS", "UFUNCS", "VIEWS", "NumpyFunction", "squares64"]
 
 Array = np.ndarray[Any, Any]
 NumpyFunction = Callable[..., Any]
+_MOST_NUMBERS = (2**63 - 1) // 8  # of which NumPy knows the size in bytes
 # the same, spelled out by number of operands, which tells the type checker what lambdas take
 _Function = Callable[[], Any] | Callable[[Any], Any] | Callable[[Any, Any], Any]
 
@@ -120,6 +121,8 @@ def _param(node: UOp) -> _Function:
 def _iota(node: UOp) -> _Function:
     # by way of int64: arange refuses bounds that a narrow dtype cannot hold, where a conversion wraps
     n: int = node.arg
+    if n > _MOST_NUMBERS:
+        raise MemoryError(f"no memory for {n} numbers")
     return lambda: np.arange(n).astype(node.dtype, copy=False)
 
 
