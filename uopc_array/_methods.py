@@ -7,8 +7,8 @@ from typing import Any, Self
 from uopc_array import _bodies
 from uopc_array._handle import Handle
 from uopc_array._lenses import PartLens
-from uopc_array._namespace import call
-from uopc_array._nodes import as_node, cast_node
+from uopc_array._namespace import PROTOCOLS, call
+from uopc_array._nodes import as_node
 from uopc_core import Ops, as_dtype, is_complex
 from uopc_core.errors import DTypeError, ShapeError
 
@@ -22,6 +22,11 @@ def _one_or_many(args: tuple[Any, ...]) -> Any:
     return args[0] if len(args) == 1 else args
 
 
+def _into(name: str, result: Any, out: Any) -> Any:
+    """`result`, stored in `out` where one is given, as NumPy's methods do."""
+    return result if out is None else PROTOCOLS["store"](name, result, out)
+
+
 class Methods(Handle):
     """The `ndarray` methods of `Array`."""
 
@@ -30,11 +35,8 @@ class Methods(Handle):
     # --- dtype and parts ---
 
     def astype(self, dtype: Any, *, copy: bool = True, device: Any = None) -> Self:
-        """This array converted to `dtype`."""
-        wanted = as_dtype(dtype, "astype")
-        if not copy and wanted is self._uop.dtype and not self._weak:
-            return self
-        return self._from_uop(cast_node(self._settled(), wanted, "astype"))
+        """This array converted to `dtype`; see `xp.astype`."""
+        return call("astype", self, dtype, copy=copy, device=device)
 
     @property
     def real(self) -> Self:
@@ -118,31 +120,31 @@ class Methods(Handle):
 
     # --- reductions ---
 
-    def sum(self, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Self:
+    def sum(self, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Self:
         """Sum of the elements; see `xp.sum`."""
-        return call("sum", self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return _into("sum", call("sum", self, axis=axis, dtype=dtype, keepdims=keepdims), out)
 
-    def prod(self, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Self:
+    def prod(self, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Self:
         """Product of the elements; see `xp.prod`."""
-        return call("prod", self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return _into("prod", call("prod", self, axis=axis, dtype=dtype, keepdims=keepdims), out)
 
-    def max(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+    def max(self, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Self:
         """Largest element; see `xp.max`."""
-        return call("max", self, axis=axis, keepdims=keepdims)
+        return _into("max", call("max", self, axis=axis, keepdims=keepdims), out)
 
-    def min(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+    def min(self, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Self:
         """Smallest element; see `xp.min`."""
-        return call("min", self, axis=axis, keepdims=keepdims)
+        return _into("min", call("min", self, axis=axis, keepdims=keepdims), out)
 
-    def mean(self, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Self:
+    def mean(self, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Self:
         """Arithmetic mean, computed in `dtype`; see `xp.mean`."""
-        return call("mean", self._in(dtype), axis=axis, keepdims=keepdims)
+        return _into("mean", call("mean", self._in(dtype), axis=axis, keepdims=keepdims), out)
 
     def var(
         self,
         axis: Axis = None,
         dtype: Any = None,
-        out: None = None,
+        out: Any = None,
         ddof: float = 0,
         keepdims: bool = False,
         *,
@@ -150,13 +152,13 @@ class Methods(Handle):
     ) -> Self:
         """Variance, computed in `dtype`; `correction` is another name of `ddof`."""
         by = ddof if correction is None else correction
-        return call("var", self._in(dtype), axis=axis, correction=by, keepdims=keepdims)
+        return _into("var", call("var", self._in(dtype), axis=axis, correction=by, keepdims=keepdims), out)
 
     def std(
         self,
         axis: Axis = None,
         dtype: Any = None,
-        out: None = None,
+        out: Any = None,
         ddof: float = 0,
         keepdims: bool = False,
         *,
@@ -164,33 +166,33 @@ class Methods(Handle):
     ) -> Self:
         """Standard deviation, computed in `dtype`; `correction` is another name of `ddof`."""
         by = ddof if correction is None else correction
-        return call("std", self._in(dtype), axis=axis, correction=by, keepdims=keepdims)
+        return _into("std", call("std", self._in(dtype), axis=axis, correction=by, keepdims=keepdims), out)
 
-    def any(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+    def any(self, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Self:
         """Whether any element is true; see `xp.any`."""
-        return call("any", self, axis=axis, keepdims=keepdims)
+        return _into("any", call("any", self, axis=axis, keepdims=keepdims), out)
 
-    def all(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Self:
+    def all(self, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Self:
         """Whether all elements are true; see `xp.all`."""
-        return call("all", self, axis=axis, keepdims=keepdims)
+        return _into("all", call("all", self, axis=axis, keepdims=keepdims), out)
 
-    def argmax(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Self:
+    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
         """Place of the first largest element; see `xp.argmax`."""
-        return call("argmax", self, axis=axis, keepdims=keepdims)
+        return _into("argmax", call("argmax", self, axis=axis, keepdims=keepdims), out)
 
-    def argmin(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Self:
+    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
         """Place of the first smallest element; see `xp.argmin`."""
-        return call("argmin", self, axis=axis, keepdims=keepdims)
+        return _into("argmin", call("argmin", self, axis=axis, keepdims=keepdims), out)
 
-    def cumsum(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Self:
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
         """Sums of the first elements, of the flattened array if `axis` is None."""
         row = self if axis is not None else self.reshape(-1)
-        return call("cumulative_sum", row, axis=0 if axis is None else axis, dtype=dtype)
+        return _into("cumsum", call("cumulative_sum", row, axis=0 if axis is None else axis, dtype=dtype), out)
 
-    def cumprod(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Self:
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
         """Products of the first elements, of the flattened array if `axis` is None."""
         row = self if axis is not None else self.reshape(-1)
-        return call("cumulative_prod", row, axis=0 if axis is None else axis, dtype=dtype)
+        return _into("cumprod", call("cumulative_prod", row, axis=0 if axis is None else axis, dtype=dtype), out)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """Sum of a diagonal."""
@@ -202,17 +204,17 @@ class Methods(Handle):
 
     # --- elementwise, searching, sorting ---
 
-    def round(self, decimals: int = 0, out: None = None) -> Self:
+    def round(self, decimals: int = 0, out: Any = None) -> Self:
         """Nearest numbers of so many decimals, ties to even."""
         if not decimals:
-            return call("round", self)
+            return _into("round", call("round", self), out)
         scale = 10.0**decimals
         scaled: Any = call("round", call("multiply", self, scale))
-        return call("divide", scaled, scale)
+        return _into("round", call("divide", scaled, scale), out)
 
-    def clip(self, min: Any = None, max: Any = None, out: None = None) -> Self:
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Self:
         """The elements limited to a range; see `xp.clip`."""
-        return call("clip", self, min, max)
+        return _into("clip", call("clip", self, min, max), out)
 
     def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Self:
         """Elements by index along an axis; one out of bounds raises, or with a mode is wrapped or clipped into them."""

@@ -13,7 +13,8 @@ from typing import Any
 
 __all__ = ["PROTOCOLS", "call", "find_function", "namespace"]
 
-# how arrays take part in NumPy's functions, entered here by the modules that import the class: "ufunc", "function"
+# how arrays take part in NumPy's functions, entered here by the modules that import the class: "ufunc", "function", and
+# "store", which puts a result in the array that `out=` names
 PROTOCOLS: dict[str, Callable[..., Any]] = {}
 
 _PACKAGE = __name__.partition(".")[0]

@@ -52,6 +52,7 @@ _REDUCTIONS = {
 }
 _SCANS = {"add": Ops.ADD, "multiply": Ops.MUL, "maximum": Ops.MAX, "minimum": Ops.MIN}
 _SCATTERS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
+_ARRAYS: Any = (Array, np.ndarray)
 _FAMILIAR = (Array, np.ndarray, np.generic, int, float, complex, list, tuple)
 
 
@@ -91,7 +92,9 @@ def _deliver(ufunc: np.ufunc, result: Any, outs: tuple[Any, ...]) -> Any:
 
 
 def store(name: str, x: Any, out: Any) -> Any:
-    """`x` in `out`, an array of ours or of NumPy; returns `out`."""
+    """`x` in `out`, an array of ours or of NumPy of that shape and of a dtype of the same kind; returns `out`."""
+    if not isinstance(out, _ARRAYS):
+        raise TypeError(f"{name}: expected an array for out, got {type(out).__name__}")
     node = as_node(x)
     check_same_kind(name, node.dtype, as_dtype(out.dtype))
     if isinstance(out, Array):
@@ -188,3 +191,4 @@ def _scatter_at(name: str, mode: str, x: UOp, key: Any, value: Any) -> UOp:
 
 
 PROTOCOLS["ufunc"] = array_ufunc
+PROTOCOLS["store"] = store

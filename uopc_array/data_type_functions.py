@@ -78,7 +78,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
     """
     check_device("astype", device)
     wanted, node = as_dtype(dtype, "astype"), node_of("astype", x)
-    if not copy and wanted is node.dtype:
+    if not copy and wanted is node.dtype and not x._weak:
         return x
     return wrap(cast_node(node, wanted, "astype"))
 

@@ -191,6 +191,31 @@ def test_method_does_what_that_of_ndarray_does(name, args, kwargs):
     np.testing.assert_allclose(np.asarray(got), want, rtol=1e-6)
 
 
+OUTPUT_METHODS = "sum prod max min mean std var any all argmax argmin cumsum cumprod round clip".split()
+
+
+@pytest.mark.parametrize("name", OUTPUT_METHODS)
+def test_method_stores_its_result_in_out(name):
+    values = np.array([[1.25, -2.5, 3.75], [0.5, 4.0, 2.0]])
+    args = (1.0, 3.0) if name == "clip" else ()
+    want = getattr(values, name)(*args)
+    for namespace in (xp, np):
+        out = namespace.zeros(want.shape, dtype=want.dtype)
+        view = out[...]
+        assert getattr(xp.asarray(values), name)(*args, out=out) is out
+        np.testing.assert_allclose(np.asarray(view), want, rtol=1e-12)
+    with pytest.raises(TypeError, match=f"{name}: expected an array for out, got list"):
+        getattr(xp.asarray(values), name)(*args, out=[0])
+    with pytest.raises(ValueError, match=f"{name}: the result of shape .* does not fit out of shape"):
+        getattr(xp.asarray(values), name)(*args, out=xp.zeros((7, 7, 7), dtype=want.dtype))
+
+
+def test_method_knows_the_only_device():
+    assert xp.ones(2).astype(xp.int8, device="cpu").tolist() == [1, 1]
+    with pytest.raises(ValueError, match='astype: expected device "cpu" or None'):
+        xp.ones(2).astype(xp.int8, device="gpu")
+
+
 def test_methods_that_assign():
     x = xp.asarray([3.0, 1.0, 2.0])
     x.sort()
