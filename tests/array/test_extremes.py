@@ -202,9 +202,10 @@ def run(function: Function, dtype: str, shape: tuple[int, ...], layout: int, see
         function.judge(operands, ours if isinstance(ours, Exception) else [np.asarray(part) for part in ours])
 
 
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
-def test_interpreted(function: Function) -> None:
-    @settings(max_examples=15)
+def run_interpreted(function: Function, max_examples: int) -> None:
+    """Examples of all its dtypes, shapes and layouts."""
+
+    @settings(max_examples=max_examples)
     @given(st.sampled_from(function.dtypes), st.sampled_from(SHAPES), st.integers(0, 3), st.integers(0, 1000))
     def examine(dtype: str, shape: tuple[int, ...], layout: int, seed: int) -> None:
         if len(shape) >= function.least_ndim:
@@ -212,6 +213,11 @@ def test_interpreted(function: Function) -> None:
                 run(function, dtype, shape, layout, seed)
 
     examine()
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
+def test_interpreted(function: Function) -> None:
+    run_interpreted(function, 15)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())

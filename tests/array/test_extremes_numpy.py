@@ -21,7 +21,6 @@ from tests.array.test_extremes import (
     FUNCTIONS,
     NUMBERS,
     REAL,
-    SHAPES,
     WHOLE,
     Function,
     along,
@@ -30,6 +29,7 @@ from tests.array.test_extremes import (
     named,
     outcome,
     run,
+    run_interpreted,
 )
 from uopc_core import context
 
@@ -115,14 +115,7 @@ ALL = EXTRAS | OPERATORS | METHODS
 
 @pytest.mark.parametrize("function", ALL.values(), ids=ALL.keys())
 def test_interpreted(function: Function) -> None:
-    @settings(max_examples=6)
-    @given(st.sampled_from(function.dtypes), st.sampled_from(SHAPES), st.integers(0, 3), st.integers(0, 1000))
-    def examine(dtype: str, shape: tuple[int, ...], layout: int, seed: int) -> None:
-        if len(shape) >= function.least_ndim:
-            with context(tier="interpret"):
-                run(function, dtype, shape, layout, seed)
-
-    examine()
+    run_interpreted(function, 6)
 
 
 # the others are made of movement and of what the functions of the standard compile already
