@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from uopc_array import _axes, _bodies
-from uopc_array._arguments import node_of, wrap
+from uopc_array._arguments import integers, node_of, wrap
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import result_dtype
 from uopc_array.array import Array
@@ -26,6 +26,7 @@ else:
 __all__ = ["einsum", "einsum_path"]
 
 Term = tuple[str, UOp]
+Shape = tuple[int, ...]
 
 
 def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Array:
@@ -35,11 +36,13 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Array:
         subscripts: a letter for every axis of every operand, and of the result; ``...`` stands for further axes. Or
             NumPy's other form, ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.
         operands: any dtypes; a letter has the same extent, or 1, everywhere.
-        optimize: how opt_einsum looks for the order of products; False takes all at once.
+        optimize: how opt_einsum looks for the order of products: True, a name such as "greedy", a name with the size
+            of the largest intermediate result, or a path from `einsum_path`; False takes all at once.
     Returns:
         the promoted dtype; the extents of the result's letters.
     Raises:
         ShapeError: a letter with two extents, or letters that do not fit the axes.
+        TypeError, ValueError: another ``optimize``, or a path that does not multiply all operands.
     Example:
         >>> import uopc_array as xp
         >>> xp.einsum("ij,j->i", xp.asarray([[1, 2], [3, 4]]), xp.asarray([10, 1]))
@@ -66,16 +69,16 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> A
         operands: as for `einsum`.
         optimize: as for `einsum`.
     Returns:
-        pairs of places in the list of operands, and a report, as from ``opt_einsum.contract_path``.
+        the path as `einsum` and NumPy take it, "einsum_path" and then the places in the list of operands that are
+        multiplied next, and a report, as from ``opt_einsum.contract_path``.
     Example:
         >>> import uopc_array as xp
         >>> xp.einsum_path("ij,jk,k->i", xp.ones((2, 3)), xp.ones((3, 4)), xp.ones(4))[0]
-        [(1, 2), (0, 1)]
+        ['einsum_path', (1, 2), (0, 1)]
     """
     inputs, output, arrays = _parsed(subscripts, operands)
-    equation = f"{','.join(inputs)}->{output}"
-    shapes = [node_of("einsum_path", x).shape for x in arrays]
-    return cast("Any", opt_einsum.contract_path)(equation, *shapes, shapes=True, optimize=optimize)
+    path, report = _contraction(inputs, output, [node_of("einsum_path", x).shape for x in arrays], optimize)
+    return ["einsum_path", *path], report
 
 
 def _parsed(subscripts: Any, operands: tuple[Any, ...]) -> tuple[list[str], str, list[Any]]:
@@ -101,27 +104,77 @@ def _check_extents(terms: list[Term]) -> None:
         if len(letters) != node.ndim:
             raise ShapeError(f"einsum: the letters {letters!r} name {len(letters)} axes, got shape {node.shape}")
         for letter, n in zip(letters, node.shape, strict=True):
+            own = {m for a, m in zip(letters, node.shape, strict=True) if a == letter}
+            if len(own) > 1:
+                raise ShapeError(f"einsum: letter {letter!r} has extents {sorted(own)} in one operand, {letters!r}")
             if n != 1 and extents.setdefault(letter, n) != n:
                 raise ShapeError(f"einsum: letter {letter!r} has extents {extents[letter]} and {n}")
 
 
-def _path(inputs: list[str], output: str, shapes: list[tuple[int, ...]], optimize: Any) -> list[tuple[int, ...]]:
+def _path(inputs: list[str], output: str, shapes: list[Shape], optimize: Any) -> list[tuple[int, ...]]:
     everything = tuple(range(len(inputs)))
-    if len(inputs) <= 2 or optimize is False:
+    given = _given_path(optimize, len(inputs))
+    if given is not None:
+        return given
+    if len(inputs) <= 2 or optimize is False or optimize is None:
         return [everything]
+    return _contraction(inputs, output, shapes, optimize)[0]
+
+
+def _contraction(
+    inputs: list[str], output: str, shapes: list[Shape], optimize: Any
+) -> tuple[list[tuple[int, ...]], Any]:
+    """The path that opt_einsum finds, or that was given, and its report."""
+    how, limit = optimize, None
+    if _is_name_with_limit(optimize):
+        how, limit = optimize[0], int(optimize[1])
+    given = _given_path(optimize, len(inputs))
     equation = f"{','.join(inputs)}->{output}"
-    path, _ = cast("Any", opt_einsum.contract_path)(equation, *shapes, shapes=True, optimize=optimize)
-    return [tuple(places) for places in path]
+    path, report = cast("Any", opt_einsum.contract_path)(
+        equation, *shapes, shapes=True, optimize=how if given is None else given, memory_limit=limit
+    )
+    return [tuple(places) for places in path], report
+
+
+def _is_name_with_limit(optimize: Any) -> bool:
+    """Whether this is a name with the size of the largest intermediate result, as in ``("greedy", 1000)``."""
+    if not isinstance(optimize, tuple | list) or len(cast("list[Any]", optimize)) != 2:
+        return False
+    return isinstance(optimize[0], str) and isinstance(optimize[1], int | float)
+
+
+def _given_path(optimize: Any, n: int) -> list[tuple[int, ...]] | None:
+    """The path, where `optimize` is one, with or without NumPy's "einsum_path" in front.
+
+    Raises:
+        TypeError: a sequence that is neither a path nor a name with a limit.
+        ValueError: a path that names an operand which is not there, or leaves some over.
+    """
+    if not isinstance(optimize, tuple | list) or _is_name_with_limit(optimize):
+        return None
+    items = cast("list[Any]", list(cast("Any", optimize)))
+    steps = items[1:] if items[:1] == ["einsum_path"] else items
+    if not all(isinstance(step, tuple | list) for step in steps):
+        raise TypeError(f"einsum: expected optimize to be a name, a name with a size or a path, got {optimize!r:.60}")
+    path = [integers("einsum", "optimize", step) for step in steps]
+    left = n
+    for places in path:
+        if not places or len(set(places)) < len(places) or not all(0 <= place < left for place in places):
+            raise ValueError(f"einsum: expected places among {left} operands in the path, got {places}")
+        left -= len(places) - 1
+    if left != 1:
+        raise ValueError(f"einsum: the path {path} leaves {left} of {n} operands; expected one")
+    return path
 
 
 def _product(terms: list[Term], output: str) -> UOp:
     """The product of `terms`, summed over the letters that are not in `output`."""
     terms = [_without_repeats(term) for term in terms]
-    terms = [_summed_alone(term, {*output, *"".join(x for x, _ in terms if x is not term[0])}) for term in terms]
+    letters = [x for x, _ in terms]
+    terms = [_summed_alone(term, {*output, *"".join(letters[:i] + letters[i + 1 :])}) for i, term in enumerate(terms)]
     extents: dict[str, int] = {}
-    for letters, node in terms:
-        for letter, n in zip(letters, node.shape, strict=True):
-            extents[letter] = max(extents.get(letter, 1), n) if n else 0
+    for own, node in terms:
+        extents |= {a: n for a, n in zip(own, node.shape, strict=True) if n != 1 or a not in extents}
     summed = [letter for letter in extents if letter not in output]
     order = [*output, *summed]
     shape = tuple([extents[letter] for letter in order])
