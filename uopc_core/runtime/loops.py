@@ -1,0 +1,41 @@
+"""Loops of C of our own as functions on NumPy arrays, compiled at their first use and once on a machine.
+
+A loop has NumPy's form, ``void symbol(char **args, const int64_t *dims, const int64_t *steps, void *unused)``: `args`
+are operands, then results; `dims` is the number of elements, then the core dimensions; `steps` is in bytes, one for
+each argument, then one for each core dimension of each argument. It must honour every step (NumPy copies only what is
+misaligned), may find a result at the place of an operand of a plain ufunc, runs without the lock of Python's
+interpreter, and must give an element what its operands alone decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from uopc_core.dtype import DType
+from uopc_core.runtime.cache import compile_one
+from uopc_core.runtime.ufunc import as_ufunc
+
+__all__ = ["make_gufunc", "make_ufunc"]
+
+
+def make_ufunc(name: str, text: str, symbol: str, dtypes: Sequence[DType]) -> Any:
+    """The ufunc whose loop is the function `symbol` of the C in `text`; `dtypes` are those of operands and result.
+
+    Make each once and keep it: neither a ufunc nor its code is ever freed.
+
+    Raises:
+        CompileError: there is no compiler, or it refused the text.
+    """
+    return make_gufunc(name, text, symbol, dtypes, ",".join(["()"] * (len(dtypes) - 1)) + "->()")
+
+
+def make_gufunc(name: str, text: str, symbol: str, dtypes: Sequence[DType], signature: str) -> Any:
+    """The same with core dimensions: a ``"(n)->()"`` gets rows of n elements, ``steps[2]`` bytes apart.
+
+    Callers name no axis: move the core axes to the end, which is a view.
+
+    Raises:
+        CompileError: there is no compiler, or it refused the text.
+    """
+    return as_ufunc(name, compile_one(text, symbol), dtypes, signature)
