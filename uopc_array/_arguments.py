@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import Any, SupportsIndex, cast
+from typing import Any
 
 import numpy as np
 
 from uopc_array._nodes import as_node, node_from_numpy
+from uopc_array._numbers import (
+    filler,
+    integer,
+    integer_array,
+    integers,
+    is_sequence,
+    number,
+    number_or_node,
+    operand,
+)
 from uopc_array.array import Array
 from uopc_core import DType, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer
 from uopc_core.errors import AxisError, DTypeError, ShapeError
@@ -25,13 +34,18 @@ __all__ = [
     "check_choice",
     "check_device",
     "check_shape",
+    "filler",
     "from_memory",
     "integer",
+    "integer_array",
     "integers",
+    "is_sequence",
     "node_of",
     "normalize_axes",
     "normalize_axis",
     "number",
+    "number_or_node",
+    "operand",
     "optional_dtype",
     "shape_of",
     "view",
@@ -65,57 +79,7 @@ def from_memory(values: np.ndarray[Any, Any]) -> Array:
     return wrap(node_from_numpy(np.asarray(values, order="C"), None, False))
 
 
-# ---------------------------------------------------------------------------------------------- numbers and names
-
-
-def integer(name: str, what: str, value: Any) -> int:
-    """`value`, the argument `what` of the function `name`, as a Python int: an int, or what knows `__index__`.
-
-    Raises:
-        TypeError: it is no integer.
-    """
-    if type(value) is int:
-        return value
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected an integer for {what}, got {_shown(value)}") from None
-
-
-def integers(name: str, what: str, value: Any) -> tuple[int, ...]:
-    """`value` as a tuple of Python ints: one integer, or a sequence or an array of one axis of them.
-
-    Raises:
-        TypeError: it is neither.
-    """
-    if isinstance(value, Iterable) and getattr(cast("Any", value), "ndim", 1):
-        if getattr(cast("Any", value), "ndim", 1) > 1:
-            raise TypeError(f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}")
-        return tuple([integer(name, what, item) for item in cast("Iterable[Any]", value)])
-    if not isinstance(value, SupportsIndex):
-        raise TypeError(f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}")
-    return (integer(name, what, value),)
-
-
-def _shown(value: Any) -> str:
-    """A wrong argument in a message: arrays by their shape and dtype."""
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return f"an array of shape {value.shape}, {value.dtype}"
-    return f"{value!r:.60} ({type(value).__name__})"
-
-
-def number(name: str, what: str, value: Any) -> float:
-    """`value` as a Python int or float: a real number, or an array of one.
-
-    Raises:
-        TypeError: it is something else.
-    """
-    if isinstance(value, int | float):
-        return value
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected a real number for {what}, got {_shown(value)}") from None
+# ---------------------------------------------------------------------------------------------- names
 
 
 def check_choice(name: str, what: str, value: object, choices: Iterable[str]) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from uopc_array._handle import Handle
 from uopc_array._nodes import as_node
+from uopc_array._numbers import integer
 from uopc_array._realize import NumPyArray, buffer_from_numpy, buffer_of_node
 from uopc_array._tracing import trace_error
 from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_integer
@@ -25,6 +26,7 @@ __all__ = [
     "ItemLens",
     "ParsedKey",
     "advanced_orders",
+    "concrete_key",
     "gather",
     "is_basic",
     "parse_key",
@@ -109,16 +111,18 @@ def _node_of_index(item: Any) -> UOp:
 
 
 def _concrete_slice(item: slice[Any, Any, Any]) -> slice[Any, Any, Any]:
-    if item.step == 0:
+    parts = (item.start, item.stop, item.step)
+    start, stop, step = (part if part is None else integer("index", "a slice", part) for part in parts)
+    if step == 0:
         raise ValueError("index: the step of a slice cannot be zero")
-    return slice(*[None if part is None else _slice_part(part) for part in (item.start, item.stop, item.step)])
+    return slice(start, stop, step)
 
 
-def _slice_part(part: Any) -> int:
-    try:
-        return operator.index(part)
-    except TypeError:
-        raise TypeError(f"index: expected an integer for a slice, got {part!r:.60} ({type(part).__name__})") from None
+def concrete_key(key: Any) -> Any:
+    """`key` with Python ints in its slices: a view keeps it, and arrays in it might change."""
+    if isinstance(key, slice):
+        return _concrete_slice(cast("slice[Any, Any, Any]", key))
+    return tuple([concrete_key(item) for item in cast("tuple[Any, ...]", key)]) if isinstance(key, tuple) else key
 
 
 class _Parser:

@@ -9,6 +9,7 @@ from uopc_array._handle import Handle
 from uopc_array._lenses import PartLens
 from uopc_array._namespace import PROTOCOLS, call
 from uopc_array._nodes import as_node
+from uopc_array._numbers import integer, integers
 from uopc_core import Ops, as_dtype, is_complex
 from uopc_core.errors import DTypeError, ShapeError
 
@@ -82,8 +83,7 @@ class Methods(Handle):
     def transpose(self, *axes: Any) -> Self:
         """The axes in another order, reversed if none is given."""
         given: Any = _one_or_many(axes) if axes else None
-        order = range(self._uop.ndim)[::-1] if given is None else given
-        return call("permute_dims", self, (order,) if isinstance(order, int) else tuple(order))
+        return call("permute_dims", self, range(self._uop.ndim)[::-1] if given is None else given)
 
     def swapaxes(self, axis1: int, axis2: int, /) -> Self:
         """Two axes exchanged."""
@@ -145,10 +145,10 @@ class Methods(Handle):
         axis: Axis = None,
         dtype: Any = None,
         out: Any = None,
-        ddof: float = 0,
+        ddof: Any = 0,
         keepdims: bool = False,
         *,
-        correction: float | None = None,
+        correction: Any = None,
     ) -> Self:
         """Variance, computed in `dtype`; `correction` is another name of `ddof`."""
         by = ddof if correction is None else correction
@@ -159,10 +159,10 @@ class Methods(Handle):
         axis: Axis = None,
         dtype: Any = None,
         out: Any = None,
-        ddof: float = 0,
+        ddof: Any = 0,
         keepdims: bool = False,
         *,
-        correction: float | None = None,
+        correction: Any = None,
     ) -> Self:
         """Standard deviation, computed in `dtype`; `correction` is another name of `ddof`."""
         by = ddof if correction is None else correction
@@ -206,6 +206,7 @@ class Methods(Handle):
 
     def round(self, decimals: int = 0, out: Any = None) -> Self:
         """Nearest numbers of so many decimals, ties to even."""
+        decimals = integer("round", "decimals", decimals)
         if not decimals:
             return _into("round", call("round", self), out)
         scale = 10.0**decimals
@@ -281,4 +282,4 @@ class Methods(Handle):
 
 
 def _reversed(shape: Any) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)[::-1]
+    return integers("reshape", "shape", shape)[::-1]

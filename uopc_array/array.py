@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, Self, cast
 
 from uopc_array._assignment import assign
-from uopc_array._indexing import ItemLens, is_basic, read_any, read_box
+from uopc_array._indexing import ItemLens, concrete_key, is_basic, read_any, read_box
 from uopc_array._methods import Methods
 from uopc_array._operators import Operators
 from uopc_array._protocols import Protocols
@@ -92,6 +92,7 @@ class Array(Operators, Methods, Protocols):
         node = read_box(uop, key)
         if node is not None:
             return self._view(node, ItemLens(key)) if node.shape else self._from_uop(node)
+        key = concrete_key(key)
         node = read_any(uop, key)
         # a 0-d result is a scalar of its own, as in NumPy, unless the key has an ellipsis
         shares = is_basic(key) and (node.shape != () or key is Ellipsis or (isinstance(key, tuple) and Ellipsis in key))

@@ -15,6 +15,7 @@ from uopc_array._arguments import (
     check_shape,
     integer,
     node_of,
+    number,
     optional_dtype,
     shape_of,
     wrap,
@@ -22,7 +23,7 @@ from uopc_array._arguments import (
 from uopc_array._nodes import as_node, cast_node, const_node, default_dtype, is_scalar, node_from_numpy
 from uopc_array._promotion import broadcast as broadcast_shape
 from uopc_array.array import Array
-from uopc_core import DType, Ops, Scalar, UOp, composite, dtypes, is_complex, is_float, is_integer
+from uopc_core import DType, Ops, UOp, composite, dtypes, is_complex, is_float, is_integer
 from uopc_core.errors import DTypeError, ShapeError, ZeroStepError
 
 __all__ = [
@@ -116,16 +117,6 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 # ---------------------------------------------------------------------------------------------- constants
-
-
-def _scalar_of(name: str, value: ArrayLike) -> Scalar:
-    """A Python scalar from one, or from an array without axes."""
-    if is_scalar(value):
-        return value
-    node = node_of(name, value)
-    if node.shape != ():
-        raise ShapeError(f"{name}: expected a scalar, got an array of shape {node.shape}")
-    return wrap(node).item()
 
 
 def full(shape: ShapeLike, fill_value: ArrayLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -306,11 +297,8 @@ def empty_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
 # ---------------------------------------------------------------------------------------------- ranges
 
 
-def _real_number(name: str, value: ArrayLike) -> int | float:
-    number = _scalar_of(name, value)
-    if isinstance(number, complex):
-        raise DTypeError(f"{name}: expected real numbers, got {number!r}")
-    return number
+# what has a derivative in place of `arange`, whose length depends on its arguments
+_RAMP = ", or compute start + step * xp.arange(n)"
 
 
 def arange(
@@ -341,9 +329,10 @@ def arange(
         Array([1, 4, 7], dtype=int64)
     """
     check_device("arange", device)
+    given = {"start": start, "stop": stop, "step": step}
     if stop is None:
-        start, stop = 0, start
-    first, last, gap = [_real_number("arange", value) for value in (start, stop, step)]
+        given |= {"start": 0, "stop": start}
+    first, last, gap = [number("arange", what, value, _RAMP) for what, value in given.items()]
     whole = all(isinstance(value, int) for value in (first, last, gap))
     wanted = optional_dtype("arange", dtype) or (dtypes.int64 if whole else dtypes.float64)
     if not (is_integer(wanted) or is_float(wanted)):

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from uopc_array._arguments import (
+    ArrayLike,
     AxisLike,
     check_choice,
     check_device,
@@ -22,13 +23,14 @@ from uopc_array._arguments import (
     node_of,
     normalize_axes,
     normalize_axis,
-    number,
+    number_or_node,
     optional_dtype,
     wrap,
 )
 from uopc_array._nodes import node_from_numpy
+from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
-from uopc_core import DType, Ops, UOp, composite, dtypes, is_complex, is_float
+from uopc_core import TRACED, DType, Ops, UOp, composite, dtypes, is_complex, is_float
 from uopc_core.errors import DTypeError, IntegerError, ShapeError, ZeroStepError
 
 __all__ = [
@@ -350,27 +352,40 @@ def _frequency_dtype(name: str, dtype: Any) -> DType:
     return wanted
 
 
-def _spacing(name: str, n: int, d: float) -> tuple[int, float]:
-    """The number of samples and their distance, checked."""
-    try:
-        count = integer(name, "n", n)
-    except TypeError as error:
-        raise IntegerError(*error.args) from None
-    distance = number(name, "d", d)
+def _spacing(name: str, n: int, d: ArrayLike) -> tuple[int, int | float | UOp]:
+    """The number of samples and their distance, checked; a distance that is not known yet is a node."""
+    count = integer(name, "n", n, IntegerError)
+    distance = number_or_node(name, "d", d)
     check_shape(name, (max(count, 0),))
     if count < 1:
         raise ZeroStepError(f"{name}: expected n of 1 or more, got n={count}")
-    if distance == 0:
+    if _is_zero(name, distance):
         raise ZeroStepError(f"{name}: expected a distance d other than 0, got d={d}")
     return count, distance
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = None) -> Array:
+def _is_zero(name: str, x: int | float | UOp) -> bool:
+    """Whether a number is 0, where its value can be known."""
+    if not isinstance(x, UOp):
+        return x == 0
+    return not x.flags & TRACED and bool(buffer_of_node(x, name).array == 0)
+
+
+def _frequencies(counts: np.ndarray[Any, Any], n: int, d: int | float | UOp, dtype: DType) -> Array:
+    """``counts / (n * d)``, in NumPy's order."""
+    if not isinstance(d, UOp):
+        return wrap(node_from_numpy((counts * (1.0 / (n * d))).astype(dtype)))
+    unit = 1.0 / (d.cast(dtypes.float64) * n)
+    node = node_from_numpy(counts.astype(np.float64)) * composite.broadcast_to(unit, counts.shape)
+    return wrap(node.cast(dtype))
+
+
+def fftfreq(n: int, /, *, d: ArrayLike = 1.0, dtype: Any = None, device: object = None) -> Array:
     """Frequencies of the elements that `fft` gives, in cycles per unit of ``d``.
 
     Args:
         n: length of the transform.
-        d: distance of two samples.
+        d: distance of two samples; differentiable where it is an array.
         dtype: real floating; None is float64.
         device: "cpu" or None.
     Returns:
@@ -385,10 +400,13 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = No
         Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float64)
     """
     check_device("fftfreq", device)
-    return _known(np.fft.fftfreq(*_spacing("fftfreq", n, d)), _frequency_dtype("fftfreq", dtype))
+    count, distance = _spacing("fftfreq", n, d)
+    places = np.arange(count)
+    counts = np.where(places < (count + 1) // 2, places, places - count)
+    return _frequencies(counts, count, distance, _frequency_dtype("fftfreq", dtype))
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = None) -> Array:
+def rfftfreq(n: int, /, *, d: ArrayLike = 1.0, dtype: Any = None, device: object = None) -> Array:
     """Frequencies of the elements that `rfft` gives, in cycles per unit of ``d``; see `fftfreq`.
 
     Raises:
@@ -398,11 +416,8 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: object = N
         Array([0., 2., 4.], dtype=float64)
     """
     check_device("rfftfreq", device)
-    return _known(np.fft.rfftfreq(*_spacing("rfftfreq", n, d)), _frequency_dtype("rfftfreq", dtype))
-
-
-def _known(values: Any, dtype: DType) -> Array:
-    return wrap(node_from_numpy(values.astype(dtype)))
+    count, distance = _spacing("rfftfreq", n, d)
+    return _frequencies(np.arange(count // 2 + 1), count, distance, _frequency_dtype("rfftfreq", dtype))
 
 
 def fftshift(x: Array, /, *, axes: AxisLike = None) -> Array:

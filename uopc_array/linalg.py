@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from uopc_array import _bodies
+from uopc_array import _bodies, _norms
 from uopc_array._arguments import (
     ArrayLike,
     AxisLike,
@@ -22,6 +22,7 @@ from uopc_array._arguments import (
     normalize_axes,
     normalize_axis,
     number,
+    number_or_node,
     optional_dtype,
     wrap,
 )
@@ -281,6 +282,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | Literal["fr
         >>> xp.linalg.matrix_norm(xp.asarray([[3.0, 0.0], [0.0, 4.0]]))
         Array(5., dtype=float64)
     """
+    ord = ord if ord is None or isinstance(ord, str) else number("matrix_norm", "ord", ord)
     node = as_floating("matrix_norm", node_of("matrix_norm", x))[0]
     if node.ndim < 2:
         raise AxisError(
@@ -291,27 +293,17 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | Literal["fr
     if ord in ("nuc", 2, -2):
         values = UOp.new(Ops.EXTERN, (node,), ("svdvals", (), 0))
         last = (values.ndim - 1,)
-        out = (
-            composite.reduce_axes(values, Ops.ADD, last) if ord == "nuc" else _extreme("matrix_norm", values, ord, last)
-        )
+        if ord == "nuc":
+            out = composite.reduce_axes(values, Ops.ADD, last)
+        else:
+            out = _norms.extreme("matrix_norm", values, ord, last)
     elif ord in (1, -1, inf, -inf):
         summed, kept = (node.ndim - 2, node.ndim - 2) if ord in (1, -1) else (node.ndim - 1, node.ndim - 2)
         sums = composite.reduce_axes(node.unary(Ops.ABS), Ops.ADD, [summed])
-        out = _extreme("matrix_norm", sums, ord, (kept,))
+        out = _norms.extreme("matrix_norm", sums, ord, (kept,))
     else:
         raise ValueError(f"matrix_norm: expected ord to be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf, got {ord!r}")
     return wrap(out.reshape((*out.shape, 1, 1)) if keepdims else out)
-
-
-def _extreme(name: str, sizes: UOp, ord: float | str | None, axes: tuple[int, ...], keepdims: bool = False) -> UOp:
-    """The largest of `sizes`, 0 if there are none, or for negative `ord` the smallest."""
-    if float(ord or 0) > 0:
-        if 0 in [sizes.shape[axis] for axis in axes]:  # the sum of nothing is the 0 we need, in the right shape
-            return composite.reduce_axes(sizes, Ops.ADD, axes, keepdims)
-        return composite.reduce_axes(sizes, Ops.MAX, axes, keepdims)
-    if 0 in [sizes.shape[axis] for axis in axes]:
-        raise ShapeError(f"{name}: ord={ord} is the smallest of some sizes, and there is none in shape {sizes.shape}")
-    return composite.reduce_axes(sizes, Ops.MIN, axes, keepdims)
 
 
 def matrix_power(x: Array, n: int, /) -> Array:
@@ -553,7 +545,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
     return wrap(composite.reduce_axes(node, Ops.ADD, [node.ndim - 1]))
 
 
-def vector_norm(x: Array, /, *, axis: AxisLike = None, keepdims: bool = False, ord: float = 2) -> Array:
+def vector_norm(x: Array, /, *, axis: AxisLike = None, keepdims: bool = False, ord: ArrayLike = 2) -> Array:
     """Norms of vectors: ``sum(abs(x) ** ord) ** (1 / ord)``.
 
     Args:
@@ -561,6 +553,7 @@ def vector_norm(x: Array, /, *, axis: AxisLike = None, keepdims: bool = False, o
         axis: axes that hold a vector; None takes all of ``x`` for one.
         keepdims: keep reduced axes with extent 1.
         ord: any number; inf and -inf are the largest and the smallest absolute value, 0 counts nonzero elements.
+            Differentiable where it is an array, but for these three.
     Returns:
         the real dtype of ``x``; shape of ``x`` without ``axis``. At the zero vector, the gradient of the 2-norm is 0.
     Raises:
@@ -574,25 +567,9 @@ def vector_norm(x: Array, /, *, axis: AxisLike = None, keepdims: bool = False, o
     """
     if isinstance(ord, str):  # pyright: ignore[reportUnnecessaryIsInstance]  (NumPy users try "fro")
         raise ValueError(f"vector_norm: expected a number for ord, got {ord!r}; matrix_norm knows names")
-    ord = number("vector_norm", "ord", ord)
+    given = number_or_node("vector_norm", "ord", ord)
     node = as_floating("vector_norm", node_of("vector_norm", x))[0]
     axes = normalize_axes("vector_norm", axis, node.ndim)
-    return wrap(_vector_norm(node, ord, axes, keepdims))
-
-
-def _vector_norm(node: UOp, ord: float, axes: tuple[int, ...], keepdims: bool) -> UOp:
-    if ord == 2:
-        squares = node * node
-        if is_complex(node.dtype):
-            re, im = node.unary(Ops.REAL), node.unary(Ops.IMAG)
-            squares = re * re + im * im
-        total = composite.reduce_axes(squares, Ops.ADD, axes, keepdims)
-        return _bodies.root_of_squares(total)
-    size = node.unary(Ops.ABS)
-    if ord in (inf, -inf):
-        return _extreme("vector_norm", size, ord, axes, keepdims)
-    if ord == 0:
-        return composite.reduce_axes(size.ne(0).cast(size.dtype), Ops.ADD, axes, keepdims)
-    if ord == 1:
-        return composite.reduce_axes(size, Ops.ADD, axes, keepdims)
-    return composite.reduce_axes(size**ord, Ops.ADD, axes, keepdims) ** (1 / ord)
+    if isinstance(given, UOp):
+        return wrap(_norms.norm_of_any_order(node, given, axes, keepdims))
+    return wrap(_norms.vector_norm(node, given, axes, keepdims))

@@ -14,6 +14,7 @@ from uopc_array._arguments import (
     ShapeLike,
     check_shape,
     from_memory,
+    integer_array,
     integers,
     node_of,
     normalize_axes,
@@ -24,10 +25,9 @@ from uopc_array._arguments import (
 )
 from uopc_array._nodes import as_node, to_operand
 from uopc_array._promotion import broadcast, result_dtype
-from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
-from uopc_core import UOp, composite, is_bool, is_integer
-from uopc_core.errors import AxisError, DTypeError, ShapeError
+from uopc_core import UOp, composite
+from uopc_core.errors import AxisError, ShapeError
 
 __all__ = [
     "broadcast_arrays",
@@ -454,13 +454,11 @@ def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:
     if isinstance(repeats, int) and not isinstance(repeats, bool):
         check_shape("repeat", (*node.shape[:at], node.shape[at] * repeats, *node.shape[at + 1 :]))
         return wrap(_repeated(node, repeats, at))
-    counts = node_of("repeat", repeats)
-    if not (is_integer(counts.dtype) or is_bool(counts.dtype)):
-        raise DTypeError(f"repeat: expected repeats of an integer dtype, got {counts.dtype.name}")
+    counts = integer_array("repeat", "repeats", repeats, bools=True)
     n = node.shape[at]
     if counts.ndim > 1 or counts.size not in (1, n):
         raise ShapeError(f"repeat: expected repeats of shape ({n},) or (1,), got {counts.shape}")
-    values = np.broadcast_to(buffer_of_node(counts, "repeat").array.reshape(-1), (n,)).astype(np.int64)
+    values = np.broadcast_to(counts.reshape(-1), (n,)).astype(np.int64)
     if np.any(values < 0):
         raise ValueError(f"repeat: expected repeats of 0 or more, got {int(values.min())}")
     total = int(values.sum(dtype=np.float64))  # as int64 the sum might wrap around

@@ -5,7 +5,17 @@ from __future__ import annotations
 import math
 
 from uopc_array import _bodies
-from uopc_array._arguments import ArrayLike, as_floating, as_real, as_real_floating, node_of, wrap
+from uopc_array._arguments import (
+    ArrayLike,
+    as_floating,
+    as_real,
+    as_real_floating,
+    filler,
+    integer,
+    node_of,
+    operand,
+    wrap,
+)
 from uopc_array._promotion import promote
 from uopc_array.array import Array
 from uopc_array.elementwise_functions import (
@@ -118,6 +128,7 @@ def around(x: Array, /, decimals: int = 0) -> Array:
         Array([1.2, 1.4], dtype=float64)
     """
     node = node_of("around", x)
+    decimals = integer("around", "decimals", decimals)
     if decimals == 0:
         return wrap(_bodies.rint(node))
     if not is_inexact(node.dtype):
@@ -295,14 +306,16 @@ def isneginf(x: Array, /) -> Array:
     return wrap(_bodies.isinf(node) & _bodies.signbit(node))
 
 
-def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Array:
+def nan_to_num(
+    x: Array, /, *, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None
+) -> Array:
     """``x`` with nan and infinities replaced.
 
     Args:
         x: any dtype, any shape.
-        nan: in place of nan.
-        posinf: in place of plus infinity; None is the largest number of the dtype.
-        neginf: in place of minus infinity; None is the smallest.
+        nan: in place of nan: a number, or an array that can be broadcast to the shape of ``x``.
+        posinf: in place of plus infinity, likewise; None is the largest number of the dtype.
+        neginf: in place of minus infinity, likewise; None is the smallest.
     Returns:
         dtype and shape of ``x``.
     Example:
@@ -319,11 +332,15 @@ def nan_to_num(x: Array, /, *, nan: float = 0.0, posinf: float | None = None, ne
     return wrap(_numbers(node, nan, posinf, neginf))
 
 
-def _numbers(node: UOp, nan: float, posinf: float | None, neginf: float | None) -> UOp:
+def _numbers(node: UOp, nan: ArrayLike, posinf: ArrayLike | None, neginf: ArrayLike | None) -> UOp:
     largest = 3.4028234663852886e38 if node.dtype.itemsize == 4 else 1.7976931348623157e308
-    out = node.eq(math.inf).where(largest if posinf is None else posinf, node)
-    out = node.eq(-math.inf).where(-largest if neginf is None else neginf, out)
-    return _bodies.isnan(node).where(nan, out)
+
+    def put(what: str, value: ArrayLike) -> UOp:
+        return filler("nan_to_num", what, value, node.dtype, node.shape)
+
+    out = node.eq(math.inf).where(put("posinf", largest if posinf is None else posinf), node)
+    out = node.eq(-math.inf).where(put("neginf", -largest if neginf is None else neginf), out)
+    return _bodies.isnan(node).where(put("nan", nan), out)
 
 
 # ------------------------------------------------------------------------------------------- two arguments
@@ -479,14 +496,16 @@ def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 # ------------------------------------------------------------------------------------------- equality
 
 
-def isclose(a: ArrayLike, b: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
+def isclose(
+    a: ArrayLike, b: ArrayLike, /, rtol: ArrayLike = 1e-5, atol: ArrayLike = 1e-8, equal_nan: bool = False
+) -> Array:
     """Whether ``abs(a - b) <= atol + rtol * abs(b)``.
 
     Args:
         a: any dtype.
         b: likewise; a shape that can be broadcast with that of ``a``.
-        rtol: tolerance as a part of ``b``.
-        atol: tolerance as a number.
+        rtol: tolerance as a part of ``b``, a number or an array that can be broadcast with ``a`` and ``b``.
+        atol: tolerance as a number, likewise.
         equal_nan: whether nan is close to nan.
     Returns:
         bool; the common shape. Infinities are close to themselves only.
@@ -498,19 +517,27 @@ def isclose(a: ArrayLike, b: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-
         Array([ True, False], dtype=bool)
     """
     x, y = as_floating("isclose", *promote("isclose", a, b))
-    near = (x - y).unary(Ops.ABS) <= y.unary(Ops.ABS) * rtol + atol
-    out = x.eq(y) | (near & _bodies.isfinite(y))
-    return wrap(out | (_bodies.isnan(x) & _bodies.isnan(y)) if equal_nan else out)
+    relative = promote("isclose", y.unary(Ops.ABS), operand("isclose", "rtol", rtol))
+    limit = promote("isclose", relative[0] * relative[1], operand("isclose", "atol", atol))
+    distance, most = promote("isclose", (x - y).unary(Ops.ABS), limit[0] + limit[1])
+    equal, finite, both_nan = (
+        composite.broadcast_to(node, most.shape)
+        for node in (x.eq(y), _bodies.isfinite(y), _bodies.isnan(x) & _bodies.isnan(y))
+    )
+    out = equal | ((distance <= most) & finite)
+    return wrap(out | both_nan if equal_nan else out)
 
 
-def allclose(a: ArrayLike, b: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+def allclose(
+    a: ArrayLike, b: ArrayLike, /, rtol: ArrayLike = 1e-5, atol: ArrayLike = 1e-8, equal_nan: bool = False
+) -> bool:
     """Whether all elements are close; see `isclose`. Computes the values.
 
     Args:
         a: any dtype.
         b: likewise; a shape that can be broadcast with that of ``a``.
-        rtol: tolerance as a part of ``b``.
-        atol: tolerance as a number.
+        rtol: tolerance as a part of ``b``, a number or an array that can be broadcast with ``a`` and ``b``.
+        atol: tolerance as a number, likewise.
         equal_nan: whether nan is close to nan.
     Returns:
         True or False.

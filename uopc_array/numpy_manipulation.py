@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -13,8 +12,12 @@ from uopc_array import _axes
 from uopc_array._arguments import (
     ArrayLike,
     check_device,
+    filler,
     from_memory,
     integer,
+    integer_array,
+    integers,
+    is_sequence,
     node_of,
     normalize_axes,
     normalize_axis,
@@ -86,6 +89,7 @@ def array(
     """
     check_device("array", device)
     out = asarray(object, dtype=dtype, copy=copy)
+    ndmin = integer("array", "ndmin", ndmin)
     return out if out.ndim >= ndmin else reshape(out, (1,) * (ndmin - out.ndim) + out.shape)
 
 
@@ -138,7 +142,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
                [1., 1.]], dtype=float64)
     """
     extents = shape_of("tri", (N, N if M is None else M))
-    start = max(min(operator.index(k), extents[1]), -extents[0])
+    start = max(min(integer("tri", "k", k), extents[1]), -extents[0])
     below = composite.iota(extents, 1) <= composite.iota(extents, 0) + start
     return wrap(below.cast(optional_dtype("tri", dtype) or dtypes.float64))
 
@@ -218,6 +222,7 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0, /) -> Array:
     """
     x = asarray(a)
     source = normalize_axis("rollaxis", axis, x.ndim)
+    start = integer("rollaxis", "start", start)
     place = start + x.ndim if start < 0 else start
     return moveaxis(x, source, place - 1 if source < place else place)
 
@@ -392,8 +397,8 @@ def array_split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: 
 def _cut(name: str, node: UOp, how: int | Sequence[int], axis: int, equal: bool) -> list[Array]:
     at = normalize_axis(name, axis, node.ndim)
     n = node.shape[at]
-    if isinstance(how, int | np.integer):
-        parts = int(how)
+    if not is_sequence(how):
+        parts = integer(name, "indices_or_sections", how)
         if parts < 1 or (equal and n % parts):
             raise ValueError(f"{name}: an axis of extent {n} cannot be cut into {parts} parts of one extent")
         long = n % parts
@@ -401,7 +406,9 @@ def _cut(name: str, node: UOp, how: int | Sequence[int], axis: int, equal: bool)
         for i in range(1, min(parts, n)):
             places[i - 1] = i * (n // parts) + min(i, long)
     else:
-        places = [min(max(place + n if place < 0 else place, 0), n) for place in map(operator.index, how)]
+        places = [
+            min(max(place + n if place < 0 else place, 0), n) for place in integers(name, "indices_or_sections", how)
+        ]
     whole = [slice(None)] * node.ndim
     bounds = zip([0, *places], [*places, n], strict=True)
     return [wrap(composite.slice_axes(node, [*whole[:at], slice(a, b), *whole[at + 1 :]])) for a, b in bounds]
@@ -471,13 +478,14 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """
     x = asarray(m)
     quarters = integer("rot90", "k", k) % 4
-    if len(normalize_axes("rot90", axes, x.ndim)) != 2:
+    plane = normalize_axes("rot90", axes, x.ndim)
+    if len(plane) != 2:
         raise ValueError(f"rot90: expected two axes, got axes={axes}")
     if quarters == 2:
-        return flip(x, axis=axes)
+        return flip(x, axis=plane)
     if quarters == 1:
-        return swapaxes(flip(x, axis=axes[1]), *axes)
-    return flip(swapaxes(x, *axes), axis=axes[1]) if quarters else x
+        return swapaxes(flip(x, axis=plane[1]), *plane)
+    return flip(swapaxes(x, *plane), axis=plane[1]) if quarters else x
 
 
 def diagonal(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
@@ -502,7 +510,7 @@ def diagonal(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -
     first, second = (normalize_axis("diagonal", axis, node.ndim) for axis in (axis1, axis2))
     if first == second:
         raise ShapeError(f"diagonal: expected two axes, got axis1={axis1} and axis2={axis2} for shape {node.shape}")
-    return wrap(_axes.diagonal(composite.move_axes_last(node, (first, second)), operator.index(offset)))
+    return wrap(_axes.diagonal(composite.move_axes_last(node, (first, second)), integer("diagonal", "offset", offset)))
 
 
 def diag(v: ArrayLike, k: int = 0) -> Array:
@@ -548,7 +556,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_va
         pad_width: how many before and after: one number, a pair, or a pair for every axis.
         mode: "constant" puts ``constant_values``; "edge" the last element; "reflect", "symmetric" and "wrap" repeat the
             array.
-        constant_values: one number, a pair, or a pair for every axis.
+        constant_values: one number, a pair, or a pair for every axis; differentiable where they are arrays.
     Returns:
         dtype of ``array``; extents grown by both widths.
     Raises:
@@ -559,7 +567,8 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_va
         Array([0, 1, 2, 0, 0], dtype=int64)
     """
     node = node_of("pad", array)
-    widths: list[list[int]] = np.broadcast_to(np.asarray(pad_width), (node.ndim, 2)).astype(int).tolist()
+    given = integer_array("pad", "pad_width", pad_width)
+    widths: list[list[int]] = np.broadcast_to(given, (node.ndim, 2)).tolist()
     if any(width < 0 for pair in widths for width in pair):
         raise ValueError(f"pad: expected widths of 0 or more, got pad_width={pad_width}")
     if mode == "constant":
@@ -576,13 +585,13 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_va
 def _pad_constant(node: UOp, widths: list[list[int]], values: Any) -> UOp:
     if isinstance(values, int | float) and values == 0 and math.copysign(1, values) > 0:
         return node.pad([(before, after) for before, after in widths])
-    fills: list[list[Any]] = np.broadcast_to(np.asarray(values), (node.ndim, 2)).tolist()
+    fills = filler("pad", "constant_values", values, node.dtype, (node.ndim, 2))
     for axis, (before, after) in enumerate(widths):
-        parts = [_filled(node, axis, before, fills[axis][0]), node, _filled(node, axis, after, fills[axis][1])]
+        first, last = (fills.index(axis).index(side) for side in (0, 1))
+        parts = [_filled(node, axis, before, first), node, _filled(node, axis, after, last)]
         node = composite.concat([part for part in parts if part.shape[axis]] or [node], axis)
     return node
 
 
-def _filled(node: UOp, axis: int, n: int, value: Any) -> UOp:
-    extents = (*node.shape[:axis], n, *node.shape[axis + 1 :])
-    return composite.full(extents, value, node.dtype)
+def _filled(node: UOp, axis: int, n: int, value: UOp) -> UOp:
+    return composite.broadcast_to(value, (*node.shape[:axis], n, *node.shape[axis + 1 :]))

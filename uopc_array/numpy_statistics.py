@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 from uopc_array import _axes, _bodies
 from uopc_array._arguments import (
@@ -13,15 +13,17 @@ from uopc_array._arguments import (
     as_floating,
     as_real,
     as_real_floating,
+    integer,
     node_of,
     normalize_axes,
     normalize_axis,
+    operand,
     wrap,
 )
-from uopc_array._nodes import as_node, is_scalar
+from uopc_array._nodes import Operand, as_node, is_scalar
 from uopc_array._promotion import promote, promote_to, result_dtype
 from uopc_array.array import Array
-from uopc_array.statistical_functions import cumulative_prod, cumulative_sum, max, mean, min, sum
+from uopc_array.statistical_functions import cumulative_prod, cumulative_sum, max, mean, min, per_degree_of_freedom, sum
 from uopc_array.statistical_functions import prod as prod_of
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_inexact, sort_last_axis
 from uopc_core.errors import ShapeError
@@ -372,7 +374,7 @@ def _sum_and_count(a: ArrayLike, axis: AxisLike, keepdims: bool) -> tuple[UOp, U
     return total, composite.reduce_axes(valid.cast(node.dtype), Ops.ADD, axes, keepdims)
 
 
-def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bool = False) -> Array:
+def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: ArrayLike = 0, keepdims: bool = False) -> Array:
     """`var` of what is not nan, with ``ddof`` taken off the number of elements; nan where too few are left.
 
     Raises:
@@ -388,11 +390,10 @@ def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bo
     count = valid.cast(node.dtype)
     axes = normalize_axes("nanvar", axis, node.ndim)
     total = composite.reduce_axes(apart * apart, Ops.ADD, axes, keepdims)
-    divisor = composite.reduce_axes(count, Ops.ADD, axes, keepdims) - ddof
-    return wrap(total / (divisor > 0).where(divisor, float("nan")))
+    return wrap(per_degree_of_freedom("nanvar", total, composite.reduce_axes(count, Ops.ADD, axes, keepdims), ddof))
 
 
-def nanstd(a: ArrayLike, axis: AxisLike = None, *, ddof: float = 0, keepdims: bool = False) -> Array:
+def nanstd(a: ArrayLike, axis: AxisLike = None, *, ddof: ArrayLike = 0, keepdims: bool = False) -> Array:
     """Square root of `nanvar`.
 
     Raises:
@@ -457,6 +458,7 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
         >>> xp.gradient(xp.asarray([1.0, 2.0, 4.0, 7.0]))
         Array([1. , 1.5, 2.5, 3. ], dtype=float64)
     """
+    edge_order = integer("gradient", "edge_order", edge_order)
     if edge_order not in (1, 2):
         raise ValueError(f"gradient: expected edge_order 1 or 2, got {edge_order}")
     (node,) = as_floating("gradient", node_of("gradient", f))
@@ -513,13 +515,13 @@ def _last_slope(rows: UOp, gaps: UOp, edge_order: int) -> UOp:
     return -flipped
 
 
-def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int = -1) -> Array:
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """Area under a polygon.
 
     Args:
         y: heights, any dtype; integers and bool are converted to float64.
         x: coordinates, of the shape of ``y`` or one for each place of ``axis``; None takes steps of ``dx``.
-        dx: distance of neighbours where ``x`` is None.
+        dx: distance of neighbours where ``x`` is None: a number, or an array that can be broadcast to the distances.
         axis: axis along which to integrate.
     Returns:
         the promoted dtype; shape of ``y`` without ``axis``.
@@ -536,12 +538,20 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: i
     rows = _axes.move_axis(node, at, node.ndim - 1)
     pairs = _neighbours(rows, Ops.ADD)
     if x is None:
-        return wrap((pairs * (dx / 2)).reduce(Ops.ADD, 1))
+        return wrap(_area(pairs, operand("trapezoid", "dx", dx), at, axis))
     points = node_of("trapezoid", x)
     points = points if points.ndim == 1 else _axes.move_axis(points, at, points.ndim - 1)
     gaps = _neighbours(points, Ops.SUB)
     heights, widths = promote("trapezoid", pairs, gaps)
     return wrap((heights * widths * 0.5).reduce(Ops.ADD, 1))
+
+
+def _area(pairs: UOp, dx: Operand, at: int, axis: int) -> UOp:
+    """Half the sum of `pairs`, which are along the last axis and belong at the axis `at`, times `dx`."""
+    if is_scalar(dx):
+        return (pairs * (cast("float", dx) / 2)).reduce(Ops.ADD, 1)
+    heights, widths = promote("trapezoid", _axes.move_axis(pairs, pairs.ndim - 1, at), dx)
+    return composite.reduce_axes(heights * (widths * 0.5), Ops.ADD, [normalize_axis("trapezoid", axis, heights.ndim)])
 
 
 def _neighbours(rows: UOp, op: Ops) -> UOp:

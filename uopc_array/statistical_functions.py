@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from math import nan
 from math import prod as product
-from typing import Any
+from typing import Any, cast
 
 from uopc_array import _bodies
 from uopc_array._arguments import (
+    ArrayLike,
     AxisLike,
     as_floating,
     as_real,
     node_of,
     normalize_axes,
     normalize_axis,
-    number,
+    operand,
     optional_dtype,
     wrap,
 )
-from uopc_array._nodes import cast_node
+from uopc_array._nodes import cast_node, is_scalar
+from uopc_array._promotion import promote_to
 from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer, is_unsigned
 from uopc_core.errors import AxisError, ShapeError
@@ -166,24 +168,36 @@ def mean(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array
     return wrap(_mean(node, normalize_axes("mean", axis, node.ndim), keepdims))
 
 
-def _variance(name: str, x: Array, axis: AxisLike, correction: float, keepdims: bool) -> UOp:
+def _variance(name: str, x: Array, axis: AxisLike, correction: ArrayLike, keepdims: bool) -> UOp:
     """Mean square distance from the mean, which is taken off first: no cancellation however large the mean is."""
     (node,) = as_floating(name, node_of(name, x))
-    correction = number(name, "correction", correction)
     axes = normalize_axes(name, axis, node.ndim)
     apart = node - composite.broadcast_to(_mean(node, axes, keepdims=True), node.shape)
     square = _bodies.real(apart * apart.unary(Ops.CONJ)) if is_complex(node.dtype) else apart * apart
-    n = product(node.shape[a] for a in axes) - correction
-    return composite.reduce_axes(square, Ops.ADD, axes, keepdims) / (n if n > 0 else nan)
+    total = composite.reduce_axes(square, Ops.ADD, axes, keepdims)
+    return per_degree_of_freedom(name, total, product(node.shape[a] for a in axes), correction)
 
 
-def var(x: Array, /, axis: AxisLike = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
+def per_degree_of_freedom(name: str, total: UOp, count: int | UOp, correction: ArrayLike) -> UOp:
+    """``total / (count - correction)``, nan unless the divisor is positive; it is computed in float64, as in NumPy."""
+    by = operand(name, "correction", correction)
+    if is_scalar(by) and isinstance(count, int):
+        n = count - cast("float", by)
+        return total / (n if n > 0 else nan)
+    taken, given = promote_to(name, dtypes.float64, by, count)
+    degrees = (given - taken).cast(total.dtype)
+    total, divisor = promote_to(name, total.dtype, total, (degrees > 0).where(degrees, nan))
+    return total / divisor
+
+
+def var(x: Array, /, axis: AxisLike = None, *, correction: ArrayLike = 0.0, keepdims: bool = False) -> Array:
     """Variance: the mean square distance from the mean.
 
     Args:
         x: any dtype, any shape; integers and bool are converted to float64.
         axis: axes reduced, negative ones from the end; None reduces all.
-        correction: taken off the number of elements in the divisor; 1 gives the unbiased estimate.
+        correction: taken off the number of elements in the divisor; differentiable where it is an array; 1
+            gives the unbiased estimate.
         keepdims: keep reduced axes with extent 1.
     Returns:
         dtype of ``x`` as converted, the real one for complex; shape of ``x`` without ``axis``. nan unless the divisor
@@ -198,13 +212,14 @@ def var(x: Array, /, axis: AxisLike = None, *, correction: float = 0.0, keepdims
     return wrap(_variance("var", x, axis, correction, keepdims))
 
 
-def std(x: Array, /, axis: AxisLike = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
+def std(x: Array, /, axis: AxisLike = None, *, correction: ArrayLike = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation: the square root of the variance.
 
     Args:
         x: any dtype, any shape; integers and bool are converted to float64.
         axis: axes reduced, negative ones from the end; None reduces all.
-        correction: taken off the number of elements in the divisor; 1 gives the root of the unbiased variance.
+        correction: taken off the number of elements in the divisor; differentiable where it is an array; 1
+            gives the root of the unbiased variance.
         keepdims: keep reduced axes with extent 1.
     Returns:
         dtype of ``x`` as converted, the real one for complex; shape of ``x`` without ``axis``. nan unless the divisor

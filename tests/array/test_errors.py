@@ -222,7 +222,7 @@ TRACED: dict[str, Any] = {
     "unique_counts": lambda x: xp.unique_counts(x),
     "unique_inverse": lambda x: xp.unique_inverse(x),
     "unique_values": lambda x: xp.unique_values(x),
-    "repeat": lambda x: xp.repeat(x, xp.astype(x, xp.int64)),
+    "repeat: repeats": lambda x: xp.repeat(x, xp.astype(x, xp.int64)),
     "indexing with a bool mask": lambda x: x[x > 0],
     "bool": lambda x: 1 if x[0] > 0 else 0,
     "float": lambda x: float(x[0]),
