@@ -19,7 +19,7 @@ from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.dtype import dtypes, is_complex, is_float, is_unsigned
 from uopc_core.ir.op import Ops
-from uopc_core.loop.index import Var
+from uopc_core.loop.index import Index, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import (
     Acc,
     Accumulate,
@@ -184,7 +184,7 @@ class LoopWriter(Writer):
                 self.blocked_loop(loop, stages, [])
             return
         gathered = [s for s in statements if isinstance(s, Accumulate)]
-        in_memory = {s.name for s in statements if isinstance(s, Load) and is_in_order(s, loop.var)}
+        in_memory = {s.name for s in statements if isinstance(s, Load) and is_in_order(s, loop)}
         wanted = [s.value for s in gathered if s.value not in in_memory]
         rest = [s for s in statements if not isinstance(s, Accumulate)]
         self.blocked_loop(loop, cut_stages(rest, wanted), gathered)
@@ -243,7 +243,7 @@ class LoopWriter(Writer):
         """Let calls read operands that are in memory as they are from there."""
         for stage in stages.stages:
             for load in [s for s in stage.statements if isinstance(s, Load) and s.name in stage.gives]:
-                if is_in_order(load, loop.var):
+                if is_in_order(load, loop):
                     stages.homes[load.name] = self.pointer_at(load, loop, start)
                     stage.gives.remove(load.name)
             drop_unused(stage)
@@ -255,7 +255,7 @@ class LoopWriter(Writer):
         if self.function.inplace and (len(last.statements) > 1 or len(stages.stages[-2].calls) > 1):
             return  # an input that may be the same memory is still to be read
         for s in list(last.statements):
-            if not isinstance(s, Store) or s.value not in results or s.index.coef(loop.var) != 1:
+            if not isinstance(s, Store) or s.value not in results or not is_in_order(s, loop):
                 continue
             name = str(s.value)
             if stages.dtypes[name] is s.dtype and "[" not in stages.homes[name]:
@@ -305,7 +305,7 @@ class LoopWriter(Writer):
                 self.line(f"{c} {acc.name}_tree[48][{lanes}];")
                 self.line(f"int64_t {acc.name}_blocks = 0;")
         if item.repeats > 1 and any(needs_tree(acc, item) for acc in item.accs):
-            self.line("int64_t rows = 0;")
+            self.line(f"int64_t {_rows_of(item)} = 0;")
         self.block(item.body)
         for acc in item.accs:
             if _has_loop(item.body):
@@ -335,8 +335,9 @@ class LoopWriter(Writer):
             return
         if item.repeats > 1:
             every = max(1, block_of(item) // item.extent)
-            self.open(f"if (++rows >= {self.lift(every)})")
-            self.line("rows = 0;")
+            rows = _rows_of(item)
+            self.open(f"if (++{rows} >= {self.lift(every)})")
+            self.line(f"{rows} = 0;")
         for acc in accs:
             carry = need_carry(self.need_typed, acc.dtype, lanes_of(item))
             self.line(f"{carry}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_, 0);")
@@ -502,9 +503,18 @@ def _pointer_names(function: Function) -> list[str]:
     return names
 
 
-def is_in_order(load: Load, var: Var) -> bool:
-    """Whether the values of a load along a loop are in memory as they are."""
-    return not load.guard and load.index.coef(var) == 1
+def is_in_order(access: Load | Store, loop: Loop) -> bool:
+    """Whether the elements that an access meets along a loop are one run of memory, which begins where it begins."""
+    if access.index.coef(loop.var) != 1 or (isinstance(access, Load) and access.guard):
+        return False
+    inside = {s.name for s in loop.body if isinstance(s, Result)}
+    rest = access.index - Index.of(loop.var)
+    return not any(atom == loop.var or (isinstance(atom, Value) and atom.name in inside) for atom in atoms_of(rest))
+
+
+def _rows_of(item: RowReduce) -> str:
+    """The name of what counts the rows of a block: several reductions may stand in one scope."""
+    return f"{item.accs[0].name}_rows"
 
 
 def _has_loop(block: Block) -> bool:

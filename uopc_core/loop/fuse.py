@@ -31,7 +31,7 @@ def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[Gro
                 break
             candidate = tuple(calls[start:end])
             others = [*calls[:start], *calls[end:]]
-            if lower_rows(candidate, needed | {slot for call in others for slot in call.inputs}) is not None:
+            if lower_rows(candidate, needed | {slot for call in others for slot in call.reads}) is not None:
                 stop = end
             else:
                 break
@@ -51,4 +51,4 @@ def lower_group(group: Group, needed: AbstractSet[int]) -> Function:
 
 def _depends(call: KernelCall, before: Sequence[KernelCall]) -> bool:
     written = {slot for other in before for slot in other.outputs}
-    return any(slot in written for slot in call.inputs)
+    return any(slot in written for slot in call.reads)

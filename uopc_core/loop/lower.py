@@ -101,7 +101,7 @@ def finish_function(bind: Bindings, nest: Nest, work: int) -> Function:
         extent=nest.extent,
         grain=grain if grain < 64 else -(-grain // 64) * 64,
         work=work,
-        inplace=_inplace(bind.buffers, nest),
+        inplace=inplace_buffers(bind.buffers, nest),
     )
 
 
@@ -119,27 +119,44 @@ def _loops_text(block: Block) -> str:
     return ""
 
 
-def _inplace(buffers: Sequence[Buffer], nest: Nest) -> tuple[int, ...]:
-    """Inputs that are read only at the element which is then written, or the base of a scatter."""
-    written: dict[int, set[Index]] = {}
-    read: dict[int, set[Index]] = {}
-    for item in _accesses([item for item in nest.body if not isinstance(item, Unless)]):
-        places = read if isinstance(item, Load) else written
-        places.setdefault(item.buffer, set()).add(item.index)
+def inplace_buffers(buffers: Sequence[Buffer], nest: Nest) -> tuple[int, ...]:
+    """Inputs that may be the same memory as an output: those that are read only at the element which is then written,
+    or the base of a scatter.
+
+    Sharing is sound where no byte is written before its last read. For elementwise kernels this holds because
+
+    1. all loads of such an input and all stores, to whichever output, have one and the same index, which tells the
+       iterations apart as each element of an output is stored once: no iteration touches the element of another;
+    2. elements are of one size, so that the same element is the same bytes, both parts of a complex number included;
+    3. in the order of the statements every load stands before every store.
+
+    Who writes the loops may cut them into stages that run over blocks, for 1 makes the order of iterations immaterial,
+    as long as of each element the loads stay before the stores.
+    """
     if nest.letter == "U":
+        used = {item.buffer for item in _accesses(_but_copies(nest.body)) if isinstance(item, Load)}
         bases = [item.buffers[1] for item in nest.body if isinstance(item, Unless)]
-        return tuple([base for base in bases if base not in read])
-    everywhere = {index for indices in written.values() for index in indices}
-    if nest.letter != "E" or len(everywhere) != 1:
+        return tuple([base for base in bases if base not in used])
+    if nest.letter != "E":
         return ()
-    kinds = {(buffers[i].size, buffers[i].dtype.itemsize) for i in written}
-    return tuple(
-        [
-            i
-            for i, places in read.items()
-            if places == everywhere and kinds == {(buffers[i].size, buffers[i].dtype.itemsize)}
-        ]
-    )
+    accesses = list(_accesses(nest.body))
+    first = next((n for n, access in enumerate(accesses) if not isinstance(access, Load)), len(accesses))
+    places = {access.index for access in accesses[first:]}
+    kinds = {_size_of(buffers[access.buffer]) for access in accesses[first:]}
+    if len(places) != 1 or len(kinds) != 1 or any(isinstance(access, Load) for access in accesses[first:]):
+        return ()
+    read: dict[int, set[Index]] = {}
+    for load in accesses[:first]:
+        read.setdefault(load.buffer, set()).add(load.index)
+    return tuple([i for i, found in read.items() if found == places and {_size_of(buffers[i])} == kinds])
+
+
+def _but_copies(body: Block) -> Block:
+    return tuple([item for item in body if not isinstance(item, Unless)])
+
+
+def _size_of(buffer: Buffer) -> tuple[int, int]:
+    return buffer.size, buffer.dtype.itemsize
 
 
 def writes_in_turn(function: Function) -> bool:

@@ -84,7 +84,7 @@ def _spaces_of(group: Sequence[KernelCall]) -> list[Space] | None:
 
 def _bind(group: Sequence[KernelCall], needed: AbstractSet[int]) -> tuple[Bindings, list[Call]]:
     bind = Bindings()
-    read = {slot for call in group for slot in call.inputs}
+    read = {slot for call in group for slot in call.reads}
     targets: list[tuple[int | None, ...]] = []
     for call in group:
         outputs = zip(call.kernel.outputs, call.outputs, strict=True)
@@ -143,7 +143,7 @@ class _Inside:
 
     def rewrite(self, group: Sequence[KernelCall], phases: Sequence[_Phase]) -> bool:
         """Whether it is legal; the statements of `phases` are changed."""
-        read = {slot for call in group for slot in call.inputs}
+        read = {slot for call in group for slot in call.reads}
         written = [slot for call in group for slot in call.outputs if slot in read and slot in self.bind.number]
         self.buffers = {self.bind.number[slot] for slot in written}
         for phase in phases:

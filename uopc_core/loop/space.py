@@ -160,12 +160,14 @@ def lower_kernel(call: Call, space: Space) -> Lower:
         after = Lowering(call.params, f"{call.prefix}w")
         at = (*kept, *reduced)
         accs = _accumulate(space, low, after, at, call.prefix)
+        stores: list[tuple[Lowering, Store]] = []
         for out, target in zip(call.kernel.outputs, call.targets, strict=True):
-            if target is None:
-                continue
-            where, coords = (low, at) if out.shape == space.full else (after, kept)
-            value = where.value(out, coords)
-            where.statements.append(Store(target, flatten(coords, out.shape), value, out.dtype))
+            if target is not None:
+                where, coords = (low, at) if out.shape == space.full else (after, kept)
+                value = where.value(out, coords)
+                stores.append((where, Store(target, flatten(coords, out.shape), value, out.dtype)))
+        for where, store in stores:  # after all that is read: see `lower.inplace_buffers`
+            where.statements.append(store)
         return Lowered(live_statements(low.statements), live_statements(after.statements), accs)
 
     return lower

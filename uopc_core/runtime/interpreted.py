@@ -92,7 +92,7 @@ class _InterpretedPlan:
 def _slots_read(step: KernelCall | HostCall) -> list[int]:
     if isinstance(step, HostCall):
         return [operand.slot for operand in step.inputs]
-    return [slot for slot, kind in zip(step.inputs, step.kernel.kinds, strict=True) if kind == "buffer"]
+    return list(step.reads)
 
 
 def _value(step: KernelCall, param: UOp, memory: Sequence[Any], scalars: Sequence[Any]) -> Any:

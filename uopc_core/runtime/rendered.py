@@ -25,7 +25,7 @@ def render_plan(plan: Plan) -> list[Source | HostCall]:
 def _render(plan: Plan) -> list[Source | HostCall]:
     toolchain = find_toolchain()
     has_libmvec = toolchain is not None and toolchain.has_libmvec
-    readers = Counter(slot for step in plan.steps if isinstance(step, KernelCall) for slot in _read_by(step))
+    readers = Counter(slot for step in plan.steps if isinstance(step, KernelCall) for slot in set(step.reads))
     steps: list[Source | HostCall] = []
     run: list[KernelCall] = []
     for step in (*plan.steps, None):
@@ -40,13 +40,9 @@ def _render(plan: Plan) -> list[Source | HostCall]:
     return steps
 
 
-def _read_by(call: KernelCall) -> set[int]:
-    return {slot for slot, kind in zip(call.inputs, call.kernel.kinds, strict=True) if kind == "buffer"}
-
-
 def _needed_outside(plan: Plan, readers: Counter[int], group: Sequence[KernelCall]) -> frozenset[int]:
     """What `group` writes and somebody else reads, be it another kernel, a host call or the caller."""
-    own = Counter(slot for call in group for slot in _read_by(call))
+    own = Counter(slot for call in group for slot in set(call.reads))
     written = {slot for call in group for slot in call.outputs}
     return frozenset(slot for slot in written if slot in plan.needed or readers[slot] > own[slot])
 

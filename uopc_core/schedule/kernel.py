@@ -44,3 +44,8 @@ class KernelCall:
     kernel: Kernel
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+
+    @cached_property
+    def reads(self) -> tuple[int, ...]:
+        """The slots among the inputs: the numbers of scalars are no slots."""
+        return tuple([slot for slot, kind in zip(self.inputs, self.kernel.kinds, strict=True) if kind == "buffer"])
