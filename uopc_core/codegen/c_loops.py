@@ -15,7 +15,7 @@ from uopc_core.codegen.c_math import (
 from uopc_core.codegen.c_ops import C_OPS, combine, rounded
 from uopc_core.codegen.c_reduce import block_of, lanes_of, need_carry, need_fold, need_gather, needs_tree
 from uopc_core.codegen.c_stages import Stages, cut_stages, drop_unused
-from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
+from uopc_core.codegen.c_types import C_TYPES, literal
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.dtype import dtypes, is_complex, is_float, is_unsigned
 from uopc_core.ir.op import Ops
@@ -399,17 +399,6 @@ class LoopWriter(Writer):
         del self.accs[item.acc.name]
 
     # --- statements ---
-
-    def need_types(self, text: str) -> None:
-        """Have the types that `text` mentions."""
-        for c in C_TYPES.values():
-            if c in TYPEDEFS and c in text:
-                self.need(c, TYPEDEFS[c])
-
-    def need_typed(self, name: str, text: str) -> None:
-        """`need`, with the types that the text mentions before it."""
-        self.need_types(text)
-        self.need(name, text)
 
     def declare(self, s: Result, expression: str) -> None:
         self.line(f"const {C_TYPES[s.dtype]} {s.name} = {expression};")
