@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_array._nodes import as_node, node_from_numpy
+from uopc_array._nodes import as_node, is_scalar, node_from_numpy
 from uopc_array._numbers import (
     filler,
     integer,
@@ -50,6 +50,8 @@ __all__ = [
     "shape_of",
     "view",
     "wrap",
+    "wrap_array",
+    "wrap_like",
 ]
 
 # what a function takes for an array: ours, or what `asarray` makes one of (NumPy arrays and scalars, Python numbers)
@@ -66,17 +68,26 @@ def node_of(name: str, x: ArrayLike) -> UOp:
     return x._settled() if isinstance(x, Array) else as_node(x, name=name)
 
 
+# the result of a function: of no axes a number, as where NumPy gives a scalar, or an array, as where NumPy gives that
 wrap: Callable[[UOp], Array] = Array._from_uop
+wrap_array: Callable[[UOp], Array] = Array._array_from_uop
+
+
+def wrap_like(x: ArrayLike, node: UOp) -> Array:
+    """The result of a function that, of no axes, gives a number for a number and an array for an array."""
+    if isinstance(x, Array):
+        return x._same_kind(node)
+    return wrap(node) if is_scalar(x) or isinstance(x, np.generic) else wrap_array(node)
 
 
 def view(x: ArrayLike, node: UOp) -> Array:
     """An array of `node`, made from the node of `x` by movement ops: a view of `x` where NumPy's is one."""
-    return x._moved(node) if isinstance(x, Array) else wrap(node)
+    return x._moved(node) if isinstance(x, Array) else wrap_array(node)
 
 
 def from_memory(values: np.ndarray[Any, Any]) -> Array:
     """An array on fresh values of the host, which nobody else will write to: they are not copied."""
-    return wrap(node_from_numpy(np.asarray(values, order="C"), None, False))
+    return wrap_array(node_from_numpy(np.asarray(values, order="C"), None, False))
 
 
 # ---------------------------------------------------------------------------------------------- names

@@ -52,7 +52,7 @@ class Methods(Handle):
     def imag(self) -> Self:
         """The imaginary parts: of complex arrays a view, else zeros."""
         if not is_complex(self._uop.dtype):
-            return self._from_uop(_bodies.imag(self._uop))
+            return self._same_kind(_bodies.imag(self._uop))
         return self._view(_bodies.imag(self._settled()), PartLens(Ops.IMAG))
 
     @imag.setter
@@ -66,7 +66,8 @@ class Methods(Handle):
 
     def conj(self) -> Self:
         """The complex conjugates; see `xp.conj`."""
-        return self._from_uop(_bodies.conj(self._settled()))
+        node = _bodies.conj(self._settled())
+        return self._from_uop(node) if is_complex(node.dtype) else self._same_kind(node)
 
     def conjugate(self) -> Self:
         """The complex conjugates; see `xp.conj`."""
@@ -271,11 +272,11 @@ class Methods(Handle):
     def view(self, dtype: Any = None) -> Self:
         """The same bits as another dtype of the same size."""
         if dtype is None:
-            return self._from_uop(self._settled())
+            return self._same_kind(self._settled())
         wanted = as_dtype(dtype, "view")
         if wanted.itemsize != self._uop.dtype.itemsize:
             raise ShapeError(f"view: expected a dtype of the size of {self._uop.dtype.name}, got {wanted.name}")
-        return self._from_uop(self._settled().bitcast(wanted))
+        return self._same_kind(self._settled().bitcast(wanted))
 
     def _in(self, dtype: Any) -> Self:
         return self if dtype is None else self.astype(dtype)

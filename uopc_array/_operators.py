@@ -182,10 +182,10 @@ def _reflected(function: NodeFunction, x: Any, y: A) -> A:
 
 
 def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
-    """``x op= y``: the dtype and shape of `x` stay; a traced Python scalar is immutable, so it gets a new handle."""
+    """``x op= y``: the dtype and shape of an array stay; a number is immutable, so the name gets another value."""
     if not isinstance(y, _OPERANDS):
         return NotImplemented
-    if x._weak:
+    if x._alias is None and not x._node.shape:
         return _binary(function, x, y)
     uop = function(x, y)
     target = x._uop

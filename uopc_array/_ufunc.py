@@ -79,7 +79,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
 def _select(where: Any, result: Any, outs: tuple[Any, ...]) -> Any:
     """`result` where the mask holds, elsewhere what the output held before (zeros where there is none)."""
     before = outs[0] if outs else call("zeros_like", result)
-    return call("where", call("asarray", where), result, call("asarray", before))
+    return Array._from_uop(call("where", call("asarray", where), result, call("asarray", before))._uop)
 
 
 def _deliver(ufunc: np.ufunc, result: Any, outs: tuple[Any, ...]) -> Any:
@@ -95,6 +95,8 @@ def store(name: str, x: Any, out: Any) -> Any:
     """`x` in `out`, an array of ours or of NumPy of that shape and of a dtype of the same kind; returns `out`."""
     if not isinstance(out, _ARRAYS):
         raise TypeError(f"{name}: expected an array for out, got {type(out).__name__}")
+    if isinstance(out, Array):
+        out._refuse_number(f"{name}: out")
     node = as_node(x)
     check_same_kind(name, node.dtype, as_dtype(out.dtype))
     if isinstance(out, Array):

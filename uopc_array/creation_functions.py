@@ -19,6 +19,7 @@ from uopc_array._arguments import (
     optional_dtype,
     shape_of,
     wrap,
+    wrap_array,
 )
 from uopc_array._nodes import as_node, cast_node, const_node, default_dtype, is_scalar, node_from_numpy
 from uopc_array._promotion import broadcast as broadcast_shape
@@ -72,11 +73,11 @@ def asarray(obj: ArrayLike, /, dtype: Any = None, *, device: Any = None, copy: b
     check_device("asarray", device)
     wanted = optional_dtype("asarray", dtype)
     if isinstance(obj, Array) and not copy:
-        if wanted is None or wanted is obj.dtype:
+        if (wanted is None or wanted is obj.dtype) and not obj._is_number:
             return obj
-        if copy is False:
+        if copy is False and wanted not in (None, obj.dtype):
             raise ValueError(f"asarray: copy=False cannot convert {obj.dtype.name} to {wanted.name}; leave copy out")
-    return wrap(as_node(obj, wanted, copy))
+    return wrap_array(as_node(obj, wanted, copy))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -99,7 +100,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     """
     check_device("from_dlpack", device)
     if isinstance(x, Array):
-        return wrap(x._uop)
+        return wrap_array(x._uop)
     if not hasattr(x, "__dlpack__"):
         raise AttributeError(
             f"from_dlpack: expected an object with __dlpack__, got {type(x).__name__}; asarray takes numbers and lists"
@@ -111,7 +112,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
             "aligned, and cannot be shared; leave copy=False out"
         )
     try:
-        return wrap(node_from_numpy(values, None, copy, "from_dlpack"))
+        return wrap_array(node_from_numpy(values, None, copy, "from_dlpack"))
     except ValueError as error:
         raise BufferError(f"from_dlpack: {error}") from None
 
@@ -147,11 +148,11 @@ def _full(name: str, shape: tuple[int, ...], value: ArrayLike, dtype: DType | No
         wanted = default_dtype(value) if dtype is None else dtype
         if isinstance(value, complex) and not is_complex(wanted):
             raise DTypeError(f"{name}: a complex fill value needs a complex dtype, got {wanted.name}")
-        return wrap(const_node(name, value, wanted, shape))
+        return wrap_array(const_node(name, value, wanted, shape))
     node = as_node(value, dtype, name=name)
     if broadcast_shape(name, node.shape, shape) != shape:
         raise ShapeError(f"{name}: a fill value of shape {node.shape} cannot be broadcast to {shape}")
-    return wrap(composite.broadcast_to(node, shape))
+    return wrap_array(composite.broadcast_to(node, shape))
 
 
 def zeros(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -171,7 +172,7 @@ def zeros(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
         Array([0., 0., 0.], dtype=float64)
     """
     check_device("zeros", device)
-    return wrap(UOp.const(0, optional_dtype("zeros", dtype) or dtypes.float64, shape_of("zeros", shape)))
+    return wrap_array(UOp.const(0, optional_dtype("zeros", dtype) or dtypes.float64, shape_of("zeros", shape)))
 
 
 def ones(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -191,7 +192,7 @@ def ones(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
         Array([[1., 1.]], dtype=float64)
     """
     check_device("ones", device)
-    return wrap(UOp.const(1, optional_dtype("ones", dtype) or dtypes.float64, shape_of("ones", shape)))
+    return wrap_array(UOp.const(1, optional_dtype("ones", dtype) or dtypes.float64, shape_of("ones", shape)))
 
 
 def empty(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -211,7 +212,7 @@ def empty(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
         (2, 3)
     """
     check_device("empty", device)
-    return wrap(UOp.const(0, optional_dtype("empty", dtype) or dtypes.float64, shape_of("empty", shape)))
+    return wrap_array(UOp.const(0, optional_dtype("empty", dtype) or dtypes.float64, shape_of("empty", shape)))
 
 
 def full_like(x: Array, /, fill_value: ArrayLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -253,7 +254,7 @@ def zeros_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
     """
     check_device("zeros_like", device)
     node = node_of("zeros_like", x)
-    return wrap(UOp.const(0, optional_dtype("zeros_like", dtype) or node.dtype, node.shape))
+    return wrap_array(UOp.const(0, optional_dtype("zeros_like", dtype) or node.dtype, node.shape))
 
 
 def ones_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
@@ -272,7 +273,7 @@ def ones_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
     """
     check_device("ones_like", device)
     node = node_of("ones_like", x)
-    return wrap(UOp.const(1, optional_dtype("ones_like", dtype) or node.dtype, node.shape))
+    return wrap_array(UOp.const(1, optional_dtype("ones_like", dtype) or node.dtype, node.shape))
 
 
 def empty_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
@@ -291,7 +292,7 @@ def empty_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
     """
     check_device("empty_like", device)
     node = node_of("empty_like", x)
-    return wrap(UOp.const(0, optional_dtype("empty_like", dtype) or node.dtype, node.shape))
+    return wrap_array(UOp.const(0, optional_dtype("empty_like", dtype) or node.dtype, node.shape))
 
 
 # ---------------------------------------------------------------------------------------------- ranges

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from uopc_array import _bodies
-from uopc_array._arguments import as_bits, as_floating, as_real, as_real_floating, node_of, wrap
+from uopc_array._arguments import as_bits, as_floating, as_real, as_real_floating, node_of, wrap, wrap_like
 from uopc_array._elementwise_examples import EXAMPLES
 from uopc_array._promotion import promote, promote_comparison
 from uopc_array.array import Array
@@ -139,6 +139,13 @@ def _unary(
     return _named(function, name, _UNARY_TEXT.format(summary=summary, takes=words, returns=returns))
 
 
+def _part(name: str, body: Callable[[UOp], UOp], summary: str) -> Unary:
+    def function(x: Array, /) -> Array:
+        return wrap_like(x, body(node_of(name, x)))
+
+    return _named(function, name, _UNARY_TEXT.format(summary=summary, takes=_ANY[1], returns="real dtype of ``x``"))
+
+
 def _not_zero(node: UOp) -> UOp:
     return node.cast(dtypes.bool)
 
@@ -178,8 +185,8 @@ negative = _unary("negative", _ANY, _bodies.negative, "``-x``; unsigned integers
 positive = _unary("positive", _ANY, _bodies.positive, "``+x``, the values as they are.")
 
 conj = _unary("conj", _ANY, _bodies.conj, "Complex conjugate; real numbers as they are.")
-real = _unary("real", _ANY, _bodies.real, "Real part.", "real dtype of ``x``")
-imag = _unary("imag", _ANY, _bodies.imag, "Imaginary part, 0 for real numbers.", "real dtype of ``x``")
+real = _part("real", _bodies.real, "Real part.")
+imag = _part("imag", _bodies.imag, "Imaginary part, 0 for real numbers.")
 
 isfinite = _unary("isfinite", _ANY, _bodies.isfinite, "Whether a number is neither infinite nor nan.", _BOOL_RESULT)
 isinf = _unary("isinf", _ANY, _bodies.isinf, "Whether a number, or a part of it, is infinite.", _BOOL_RESULT)

@@ -87,7 +87,9 @@ def _variable(name: str, leaf: Any, place: str, into: _Variables) -> Array:
     node = source.stage(("variable", fresh_number()))
     into.sources.append(source)
     into.nodes.append(node)
-    return Array._from_uop(node, weak=is_scalar(leaf) or (isinstance(leaf, Array) and leaf._weak))
+    if isinstance(leaf, Array):
+        return leaf._same_kind(node, leaf._weak)
+    return Array._array_from_uop(node) if isinstance(leaf, np.ndarray) else Array._from_uop(node, is_scalar(leaf))
 
 
 def _scalar_output(name: str, value: Any) -> UOp:
@@ -220,7 +222,7 @@ def stop_gradient(x: Any) -> Any:
     """
 
     def detach(leaf: Any) -> Any:
-        return Array._from_uop(leaf._uop.stage("detach")) if isinstance(leaf, Array) else leaf
+        return leaf._same_kind(leaf._uop.stage("detach")) if isinstance(leaf, Array) else leaf
 
     return map_tree(detach, x)
 

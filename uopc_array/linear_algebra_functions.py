@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from uopc_array import _bodies
-from uopc_array._arguments import integer, node_of, normalize_axis, view, wrap
+from uopc_array._arguments import integer, node_of, normalize_axis, view, wrap, wrap_array
 from uopc_array._nodes import cast_node, const_node, is_scalar
 from uopc_array._promotion import broadcast, result_dtype
 from uopc_array.array import Array
@@ -116,7 +116,7 @@ def tensordot(x1: Array, x2: Array, /, axes: Axes = 2) -> Array:
     shape = (*rows, *columns, *shared)
     left = left.reshape((*rows, *[1] * len(columns), *shared)).expand(shape)
     right = right.reshape((*[1] * len(rows), *columns, *shared)).expand(shape)
-    return wrap(_bodies.sum_of_products((left, right), n))
+    return wrap_array(_bodies.sum_of_products((left, right), n))
 
 
 def _paired_axes(left: UOp, right: UOp, axes: Axes) -> tuple[list[int], list[int]]:

@@ -22,6 +22,7 @@ from uopc_array._arguments import (
     shape_of,
     view,
     wrap,
+    wrap_array,
 )
 from uopc_array._nodes import as_node, to_operand
 from uopc_array._promotion import broadcast, result_dtype
@@ -84,7 +85,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """
     nodes = [node_of("broadcast_arrays", x) for x in arrays]
     shape = broadcast("broadcast_arrays", *[node.shape for node in nodes])
-    return tuple([wrap(composite.broadcast_to(node, shape)) for node in nodes])
+    return tuple([wrap_array(composite.broadcast_to(node, shape)) for node in nodes])
 
 
 def broadcast_to(x: Array, /, shape: ShapeLike) -> Array:
@@ -105,7 +106,7 @@ def broadcast_to(x: Array, /, shape: ShapeLike) -> Array:
     """
     node, wanted = node_of("broadcast_to", x), shape_of("broadcast_to", shape)
     try:
-        return wrap(composite.broadcast_to(node, wanted))
+        return wrap_array(composite.broadcast_to(node, wanted))
     except ShapeError:
         raise ShapeError(
             f"broadcast_to: shape {node.shape} cannot be broadcast to {wanted}; only axes of extent 1 grow"
@@ -220,7 +221,7 @@ def reshape(x: Array, /, shape: ShapeLike, *, copy: bool | None = None) -> Array
     """
     node = node_of("reshape", x)
     moved = node.reshape(_inferred(node, shape))
-    return wrap(moved) if copy else view(x, moved)
+    return wrap_array(moved) if copy else view(x, moved)
 
 
 def _inferred(node: UOp, shape: ShapeLike) -> tuple[int, ...]:
@@ -355,7 +356,8 @@ def flip(x: Array, /, axis: AxisLike = None) -> Array:
         Array([3, 2, 1], dtype=int64)
     """
     node = node_of("flip", x)
-    return view(x, node.flip(normalize_axes("flip", axis, node.ndim)))
+    axes = normalize_axes("flip", axis, node.ndim)
+    return view(x, node.flip(axes)) if node.ndim else wrap(node)
 
 
 def roll(x: Array, /, shift: int | Sequence[int], axis: AxisLike = None) -> Array:
@@ -378,7 +380,7 @@ def roll(x: Array, /, shift: int | Sequence[int], axis: AxisLike = None) -> Arra
     node = node_of("roll", x)
     if axis is None:
         total = sum(integers("roll", "shift", shift))
-        return wrap(_rolled(node.reshape((node.size,)), total, 0).reshape(node.shape))
+        return wrap_array(_rolled(node.reshape((node.size,)), total, 0).reshape(node.shape))
     axes = [normalize_axis("roll", a, node.ndim) for a in (axis if isinstance(axis, tuple | list) else [axis])]
     shifts = list(integers("roll", "shift", shift))
     shifts = shifts * len(axes) if len(shifts) == 1 else shifts
@@ -387,7 +389,7 @@ def roll(x: Array, /, shift: int | Sequence[int], axis: AxisLike = None) -> Arra
         raise ShapeError(f"roll: expected one shift or one for each axis, got shift={shift} and axis={axis}")
     for places, at in zip(shifts, axes, strict=True):
         node = _rolled(node, places, at)
-    return wrap(node)
+    return wrap_array(node)
 
 
 def _rolled(node: UOp, shift: int, axis: int) -> UOp:
@@ -423,7 +425,7 @@ def tile(x: Array, repetitions: ShapeLike, /) -> Array:
     check_shape("tile", tuple([n * t for n, t in zip(shape, times, strict=True)]))
     grown = node.reshape([m for n in shape for m in (1, n)])
     grown = grown.expand([m for pair in zip(times, shape, strict=True) for m in pair])
-    return wrap(grown.reshape([n * t for n, t in zip(shape, times, strict=True)]))
+    return wrap_array(grown.reshape([n * t for n, t in zip(shape, times, strict=True)]))
 
 
 def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:

@@ -65,7 +65,7 @@ def inner(a: ArrayLike, b: ArrayLike, /) -> Array:
     left, right = _array("inner", a), _array("inner", b)
     if left.ndim == 0 or right.ndim == 0:
         return multiply(left, right)
-    return tensordot(left, right, axes=((-1,), (-1,)))
+    return wrap(tensordot(left, right, axes=((-1,), (-1,)))._uop)
 
 
 def outer(a: ArrayLike, b: ArrayLike, /) -> Array:

@@ -19,6 +19,7 @@ from uopc_array._arguments import (
     normalize_axis,
     operand,
     wrap,
+    wrap_array,
 )
 from uopc_array._nodes import Operand, as_node, is_scalar
 from uopc_array._promotion import promote, promote_to, result_dtype
@@ -190,7 +191,7 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
     out = _interpolated(_axes.move_axis(ordered, len(rest), 0), place, n, result_dtype(node, where))
     if keepdims:
         kept = [1 if i in axes else m for i, m in enumerate(node.shape)]
-        out = out.reshape((*place.shape, *kept))
+        return wrap_array(out.reshape((*place.shape, *kept)))
     return wrap(out)
 
 
@@ -261,7 +262,9 @@ def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Ar
     low, high, last = (_column(rows, i) for i in ((n - 1) // 2, n // 2, n - 1))
     middle = low if n % 2 else (low + high) * 0.5
     out = _bodies.isnan(last).where(last, middle)
-    return wrap(out.reshape([1 if i in axes else m for i, m in enumerate(node.shape)]) if keepdims else out)
+    if keepdims:
+        return wrap_array(out.reshape([1 if i in axes else m for i, m in enumerate(node.shape)]))
+    return wrap(out)
 
 
 def _column(rows: UOp, place: int) -> UOp:
@@ -426,7 +429,7 @@ def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) 
     first, second = (_axes.take_along_axis("nanmedian", rows, place, 0).reshape(count.shape) for place in places)
     out = count.eq(0).where(float("nan"), (first + second) * 0.5)
     kept = (1,) * given.ndim if axis is None else (*node.shape[:at], 1, *node.shape[at + 1 :])
-    return wrap(out.reshape(kept) if keepdims else out)
+    return wrap_array(out.reshape(kept)) if keepdims else wrap(out)
 
 
 # ------------------------------------------------------------------------------------------- slopes and areas

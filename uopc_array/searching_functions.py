@@ -16,6 +16,7 @@ from uopc_array._arguments import (
     normalize_axes,
     normalize_axis,
     wrap,
+    wrap_array,
 )
 from uopc_array._origins import gather
 from uopc_array._promotion import broadcast, promote, promote_to, result_dtype
@@ -205,4 +206,4 @@ def where(condition: Array, x1: ArrayLike | None = None, x2: ArrayLike | None = 
     x, y = promote("where", x1, x2)
     shape = broadcast("where", chosen.shape, x.shape)
     chosen, x, y = (composite.broadcast_to(node, shape) for node in (chosen, x, y))
-    return wrap(chosen.where(x, y))
+    return wrap_array(chosen.where(x, y))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from uopc_array._arguments import ArrayLike, as_real, from_memory, node_of, wrap
+from uopc_array._arguments import ArrayLike, as_real, from_memory, node_of, wrap, wrap_array
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import result_dtype
 from uopc_array._realize import buffer_of_node
@@ -171,7 +171,7 @@ def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Array:
     node, among = (cast_node(node_of("isin", x), dtype) for x in (x1, x2))
     n = among.size
     found = _among_few(node, among, n) if n <= _FEW else _among_many(node, among, n)
-    return wrap(~found if invert else found)
+    return wrap_array(~found if invert else found)
 
 
 def _among_few(node: UOp, among: UOp, n: int) -> UOp:

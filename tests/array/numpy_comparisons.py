@@ -16,7 +16,7 @@ Draw = Callable[[Draws], Arguments]
 
 def with_nan(d: Draws, dtypes: Sequence[str] = FLOATS, **of_shape: Any) -> Operand:
     """An array in which some elements are nan."""
-    x = d.array(dtypes, **of_shape).numpys.copy()
+    x = np.array(d.array(dtypes, **of_shape).numpys)
     if x.dtype.kind == "f":
         x[values("bool", x.shape, d.integer(0, 99)) & values("bool", x.shape, d.integer(0, 99))] = np.nan
     return d.like(x)
