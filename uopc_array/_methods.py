@@ -232,10 +232,7 @@ class Methods(Handle):
 
     def dot(self, other: Any) -> Self:
         """NumPy's dot: the last axis with the last but one (or the only one) of `other`; a product where one is 0-d."""
-        right = as_node(other)
-        if not self._uop.ndim or not right.ndim:
-            return call("multiply", self, other)
-        return call("tensordot", self, other, axes=((self._uop.ndim - 1,), (max(right.ndim - 2, 0),)))
+        return call("dot", self, other)
 
     def nonzero(self) -> tuple[Self, ...]:
         """Places of the elements that are not zero; see `xp.nonzero`."""

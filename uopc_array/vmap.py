@@ -13,6 +13,7 @@ from math import prod
 from typing import Any
 
 import uopc_core
+from uopc_array._arguments import wrap_like
 from uopc_array._nodes import as_node, is_scalar
 from uopc_array._tracing import fresh_number
 from uopc_array._trees import flatten, map_tree, spread, unflatten
@@ -59,7 +60,8 @@ def vmap(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
         leaves, treedef = flatten(f(*inner, **named))
         nodes = uopc_core.batch([as_node(leaf) for leaf in leaves], replacements)
         wanted = _axes_of("out_axes", out_axes, unflatten(treedef, nodes))
-        return unflatten(treedef, [_moved(node, axis) for node, axis in zip(nodes, wanted, strict=True)])
+        moved = [_moved(leaf, node, axis) for leaf, node, axis in zip(leaves, nodes, wanted, strict=True)]
+        return unflatten(treedef, moved)
 
     return mapped
 
@@ -104,10 +106,10 @@ def _input(leaf: Any, axis: int | None, replacements: dict[UOp, UOp]) -> Any:
     return Array._from_uop(param)
 
 
-def _moved(node: UOp, axis: int | None) -> Array:
-    """A result whose first axis is the mapped one, with that axis where it was asked for."""
+def _moved(leaf: Any, node: UOp, axis: int | None) -> Array:
+    """The result `leaf`, of which `node` has the mapped axis in front, with that axis where it was asked for."""
     if axis is None:
-        return Array._from_uop(node.shrink([(0, 1), *[(0, n) for n in node.shape[1:]]]).reshape(node.shape[1:]))
+        return wrap_like(leaf, node.shrink([(0, 1), *[(0, n) for n in node.shape[1:]]]).reshape(node.shape[1:]))
     if not -node.ndim <= axis < node.ndim:
         raise AxisError(f"vmap: axis {axis} of out_axes is out of bounds for a result of {node.ndim} axes")
     order = list(range(1, node.ndim))
