@@ -97,7 +97,7 @@ class LoopWriter(Writer):
         super().__init__()
         self.function = function
         self.vector = vector
-        self.accs: dict[str, tuple[Acc, str]] = {}  # in force here, with how: "tile", "register", "scan", or the place in a column
+        self.accs: dict[str, tuple[Acc, str]] = {}  # in force here, with how they are kept
         self.lanes: RowReduce | None = None
         self.crossing: tuple[Var, Var] | None = None
         self.tile: tuple[Var, str] | None = None

@@ -42,7 +42,18 @@ from uopc_core.loop.space import (
     space_of,
 )
 
-__all__ = ["MAX_CROSSED", "TILE", "Nest", "build_nest", "mark_parallel", "order_reduced", "place_map", "place_rows", "tile_of", "wrap_loops"]
+__all__ = [
+    "MAX_CROSSED",
+    "TILE",
+    "Nest",
+    "build_nest",
+    "mark_parallel",
+    "order_reduced",
+    "place_map",
+    "place_rows",
+    "tile_of",
+    "wrap_loops",
+]
 
 TILE = 256  # columns that a reduction over leading axes works on at a time
 MAX_CROSSED = 8192  # elements of a column that is put in order before it is added up; several fit into the cache

@@ -215,7 +215,11 @@ def _assemble(bind: Bindings, outer: Axes, phases: Sequence[_Phase], inside: _In
     known: dict[str, int] = {}
     for i, phase in enumerate(phases):
         statements, post = lists[2 * i], lists[2 * i + 1]
-        order = order_reduced(phase.inner, phase.accs, statements) if phase.reduces else order_loops(phase.inner, statements)
+        order = (
+            order_reduced(phase.inner, phase.accs, statements)
+            if phase.reduces
+            else order_loops(phase.inner, statements)
+        )
         loops, (statements,) = collapse(order, 0, [statements])
         if phase.reduces:
             if tile_of(kept, loops, statements) is not None:
