@@ -15,6 +15,7 @@ from uopc_array._numbers import (
     integer_array,
     integers,
     is_sequence,
+    known,
     number,
     number_or_node,
     operand,
@@ -40,6 +41,7 @@ __all__ = [
     "integer_array",
     "integers",
     "is_sequence",
+    "known",
     "node_of",
     "normalize_axes",
     "normalize_axis",
@@ -145,16 +147,16 @@ def normalize_axes(name: str, axis: AxisLike, ndim: int) -> tuple[int, ...]:
 # --------------------------------------------------------------------------------------------- shapes, dtypes, devices
 
 
-def shape_of(name: str, shape: ShapeLike) -> tuple[int, ...]:
+def shape_of(name: str, shape: ShapeLike, what: str = "shape") -> tuple[int, ...]:
     """`shape` as a tuple of Python ints.
 
     Raises:
         ShapeError: an extent is negative, or there are too many axes or elements.
         TypeError: no integer, and no sequence of integers.
     """
-    out = integers(name, "shape", shape)
+    out = integers(name, what, shape)
     if any(n < 0 for n in out):
-        raise ShapeError(f"{name}: expected extents of 0 or more, got shape {out}")
+        raise ShapeError(f"{name}: expected extents of 0 or more, got {what} {out}")
     check_shape(name, out)
     return out
 

@@ -9,7 +9,7 @@ from uopc_array._handle import Handle
 from uopc_array._lenses import PartLens
 from uopc_array._namespace import PROTOCOLS, call
 from uopc_array._nodes import as_node
-from uopc_array._numbers import integer, integers
+from uopc_array._numbers import integer, integers, known
 from uopc_core import Ops, as_dtype, is_complex
 from uopc_core.errors import DTypeError, ShapeError
 
@@ -84,7 +84,9 @@ class Methods(Handle):
     def transpose(self, *axes: Any) -> Self:
         """The axes in another order, reversed if none is given."""
         given: Any = _one_or_many(axes) if axes else None
-        return call("permute_dims", self, range(self._uop.ndim)[::-1] if given is None else given)
+        return call(
+            "permute_dims", self, range(self._uop.ndim)[::-1] if given is None else known("transpose", "axes", given)
+        )
 
     def swapaxes(self, axis1: int, axis2: int, /) -> Self:
         """Two axes exchanged."""
@@ -187,20 +189,19 @@ class Methods(Handle):
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
         """Sums of the first elements, of the flattened array if `axis` is None."""
-        row = self if axis is not None else self.reshape(-1)
-        return _into("cumsum", call("cumulative_sum", row, axis=0 if axis is None else axis, dtype=dtype), out)
+        return _into("cumsum", call("cumsum", self, axis, dtype), out)
 
     def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
         """Products of the first elements, of the flattened array if `axis` is None."""
-        row = self if axis is not None else self.reshape(-1)
-        return _into("cumprod", call("cumulative_prod", row, axis=0 if axis is None else axis, dtype=dtype), out)
+        return _into("cumprod", call("cumprod", self, axis, dtype), out)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """Sum of a diagonal."""
-        return call("sum", self.diagonal(offset, axis1, axis2), axis=-1)
+        return call("trace", self, offset, axis1, axis2)
 
     def ptp(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Largest minus smallest element."""
+        axis = known("ptp", "axis", axis)
         return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)  # pyright: ignore[reportOperatorIssue, reportUnknownVariableType]  # operators are added below
 
     # --- elementwise, searching, sorting ---
@@ -220,7 +221,7 @@ class Methods(Handle):
 
     def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Self:
         """Elements by index along an axis; one out of bounds raises, or with a mode is wrapped or clipped into them."""
-        source, along = (self.reshape(-1), 0) if axis is None else (self, axis)
+        source, along = (self.reshape(-1), 0) if axis is None else (self, integer("take", "axis", axis))
         places, n = call("asarray", indices), source._uop.shape[along]
         if mode == "wrap":
             places = call("remainder", places, n)

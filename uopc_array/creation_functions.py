@@ -453,6 +453,12 @@ def _is_zero(node: UOp) -> bool:
     return all(source.op in _NUMBERS for source in node.toposort()) and wrap(node).item() == 0
 
 
+def rows_and_columns(name: str, given: dict[str, int | None]) -> tuple[int, ...]:
+    """The shape of a matrix from the arguments for its extents, of which the second may be None."""
+    rows, *columns = [integer(name, what, n) for what, n in given.items() if n is not None]
+    return shape_of(name, (rows, *(columns or [rows])))
+
+
 def _within(name: str, k: int, shape: tuple[int, ...]) -> int:
     """The number of a diagonal, or of one just outside where it is further out, so that places do not overflow."""
     return max(min(integer(name, "k", k), shape[-1]), -shape[-2])
@@ -478,7 +484,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: Any = None
                [0., 0., 1.]], dtype=float64)
     """
     check_device("eye", device)
-    shape = shape_of("eye", (n_rows, n_rows if n_cols is None else n_cols))
+    shape = rows_and_columns("eye", {"n_rows": n_rows, "n_cols": n_cols})
     on_diagonal = composite.iota(shape, 1).eq(composite.iota(shape, 0) + _within("eye", k, shape))
     return wrap(on_diagonal.cast(optional_dtype("eye", dtype) or dtypes.float64))
 

@@ -418,7 +418,7 @@ def tile(x: Array, repetitions: ShapeLike, /) -> Array:
         >>> xp.tile(xp.asarray([1, 2]), (2,))
         Array([1, 2, 1, 2], dtype=int64)
     """
-    node, times = node_of("tile", x), shape_of("tile", repetitions)
+    node, times = node_of("tile", x), shape_of("tile", repetitions, "repetitions")
     ndim = max(node.ndim, len(times))
     shape = (*[1] * (ndim - node.ndim), *node.shape)
     times = (*[1] * (ndim - len(times)), *times)

@@ -18,15 +18,15 @@ from uopc_array._arguments import (
     integer_array,
     integers,
     is_sequence,
+    known,
     node_of,
     normalize_axes,
     normalize_axis,
     optional_dtype,
-    shape_of,
     wrap,
 )
 from uopc_array.array import Array
-from uopc_array.creation_functions import asarray, eye
+from uopc_array.creation_functions import asarray, eye, rows_and_columns
 from uopc_array.manipulation_functions import concat, flip, moveaxis, permute_dims, reshape
 from uopc_core import UOp, composite, dtypes
 from uopc_core.errors import ShapeError
@@ -122,7 +122,7 @@ def identity(n: int, dtype: Any = None) -> Array:
         Array([[1., 0.],
                [0., 1.]], dtype=float64)
     """
-    return eye(n, dtype=dtype)
+    return eye(integer("identity", "n", n), dtype=dtype)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
@@ -141,7 +141,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
         Array([[1., 0.],
                [1., 1.]], dtype=float64)
     """
-    extents = shape_of("tri", (N, N if M is None else M))
+    extents = rows_and_columns("tri", {"N": N, "M": M})
     start = max(min(integer("tri", "k", k), extents[1]), -extents[0])
     below = composite.iota(extents, 1) <= composite.iota(extents, 0) + start
     return wrap(below.cast(optional_dtype("tri", dtype) or dtypes.float64))
@@ -180,7 +180,7 @@ def transpose(a: ArrayLike, /, axes: Sequence[int] | None = None) -> Array:
         (3, 2)
     """
     x = asarray(a)
-    return permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else axes)
+    return permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else known("transpose", "axes", axes))
 
 
 def swapaxes(a: ArrayLike, axis1: int, axis2: int, /) -> Array:
@@ -287,7 +287,7 @@ def concatenate(arrays: Sequence[ArrayLike], axis: int | None = 0, *, dtype: Any
         >>> xp.concatenate(([1, 2], [3.5]))
         Array([1. , 2. , 3.5], dtype=float64)
     """
-    out = concat([asarray(a) for a in arrays], axis=axis)
+    out = concat([asarray(a) for a in arrays], axis=known("concatenate", "axis", axis))
     return out if dtype is None else asarray(out, dtype=dtype)
 
 
@@ -305,7 +305,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
         >>> xp.append(xp.asarray([1, 2]), 3)
         Array([1, 2, 3], dtype=int64)
     """
-    return concat([asarray(arr), asarray(values)], axis=axis)
+    return concat([asarray(arr), asarray(values)], axis=known("append", "axis", axis))
 
 
 def vstack(tup: Sequence[ArrayLike]) -> Array:
@@ -435,17 +435,18 @@ def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 
 
 def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
     """`split` along axis 0."""
-    return split(ary, indices_or_sections, 0)
+    return _cut("vsplit", asarray(ary)._uop, indices_or_sections, 0, equal=True)
 
 
 def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
     """`split` along axis 1, or the only axis of a vector."""
-    return split(ary, indices_or_sections, 0 if node_of("hsplit", ary).ndim == 1 else 1)
+    node = node_of("hsplit", ary)
+    return _cut("hsplit", node, indices_or_sections, 0 if node.ndim == 1 else 1, equal=True)
 
 
 def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
     """`split` along axis 2."""
-    return split(ary, indices_or_sections, 2)
+    return _cut("dsplit", asarray(ary)._uop, indices_or_sections, 2, equal=True)
 
 
 # ------------------------------------------------------------------------------------------- order and diagonals
@@ -530,11 +531,11 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
                [0, 2]], dtype=int64)
     """
     node = node_of("diag", v)
+    k = integer("diag", "k", k)
     if node.ndim == 2:
         return diagonal(v, k)
     if node.ndim != 1:
         raise ShapeError(f"diag: expected one axis or two, got shape {node.shape}")
-    k = integer("diag", "k", k)
     n = node.size + abs(k)
     rows = node.pad([(max(-k, 0), max(k, 0))])
     square = rows.reshape((n, 1)).expand((n, n))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from uopc_array import _axes, _bodies
-from uopc_array._arguments import ArrayLike, node_of, optional_dtype, wrap
+from uopc_array._arguments import ArrayLike, known, node_of, optional_dtype, wrap
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import result_dtype
 from uopc_array.array import Array
@@ -151,6 +151,9 @@ def trace(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtyp
         >>> xp.trace(xp.asarray([[1, 2], [3, 4]]))
         Array(5, dtype=int64)
     """
+    offset, axis1, axis2 = (
+        known("trace", what, n) for what, n in (("offset", offset), ("axis1", axis1), ("axis2", axis2))
+    )
     return sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=optional_dtype("trace", dtype))
 
 

@@ -183,7 +183,7 @@ AT_THE_CALL: list[Case] = [
     ("xp.asarray(I, dtype='int8', copy=False)", ValueError, "copy=False cannot convert int64 to int8"),
     ("xp.from_dlpack([1, 2])", AttributeError, "expected an object with __dlpack__, got list"),
     ("xp.eye(-1)", ValueError, r"expected extents of 0 or more, got shape \(-1, -1\)"),
-    ("xp.eye(1.5)", TypeError, "expected an integer for shape, got 1.5"),
+    ("xp.eye(1.5)", TypeError, "expected an integer for n_rows, got 1.5"),
     ("xp.eye(3, k=1.5)", TypeError, "expected an integer for k, got 1.5"),
     ("xp.arange('a')", TypeError, "expected a real number for stop"),
     ("xp.arange(V)", ValueError, r"expected one number for stop, got an array of shape \(3,\)"),
@@ -241,7 +241,7 @@ AT_THE_CALL: list[Case] = [
     ("xp.repeat(V, [1, 2])", ValueError, r"expected repeats of shape \(3,\) or \(1,\), got \(2,\)"),
     ("xp.repeat(V, 1.5)", TypeError, "expected repeats of an integer dtype, got float64"),
     ("xp.tile(V, -1)", ValueError, "extents of 0 or more"),
-    ("xp.tile(V, 1.5)", TypeError, "for shape, got 1.5"),
+    ("xp.tile(V, 1.5)", TypeError, "for repetitions, got 1.5"),
     # searching, statistics
     *[(f"xp.{n}(E)", ValueError, r"got shape \(0,\)") for n in ("max", "min", "argmax", "argmin")],
     *[(f"xp.{n}(S)", ValueError, "expected an axis for an array of 2 axes, got axis=None")
