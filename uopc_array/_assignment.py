@@ -181,14 +181,12 @@ def _writable(x: Handle) -> NumPyArray:
 def _is_plain(key: Any) -> bool:
     """Whether `key` is an int, a slice of ints or a tuple of those."""
     if type(key) is tuple:
-        return all([_is_plain_item(item) for item in cast("tuple[Any, ...]", key)])
-    return _is_plain_item(key)
+        return all([type(item) is int or _is_plain_slice(item) for item in cast("tuple[Any, ...]", key)])
+    return type(key) is int or _is_plain_slice(key)
 
 
-def _is_plain_item(item: Any) -> bool:
-    if type(item) is slice:
-        return type(item.start) in _PARTS and type(item.stop) in _PARTS and type(item.step) in _PARTS
-    return type(item) is int
+def _is_plain_slice(item: Any) -> bool:
+    return type(item) is slice and {type(item.start), type(item.stop), type(item.step)} <= _PARTS
 
 
 def _store(target: NumPyArray, key: Any, value: Any) -> None:

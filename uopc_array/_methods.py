@@ -241,7 +241,7 @@ class Methods(Handle):
 
     def argsort(self, axis: int = -1, kind: str | None = None, *, stable: bool = True) -> Self:
         """The order that sorts an axis, a stable one; see `xp.argsort`."""
-        return call("argsort", self, axis=axis)
+        return call("argsort", self, axis=axis, stable=stable)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
         """Where values belong in this sorted array; see `xp.searchsorted`."""
@@ -251,7 +251,7 @@ class Methods(Handle):
 
     def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool = True) -> None:
         """Sort this array in place."""
-        self._write(as_node(call("sort", self, axis=axis)))
+        self._write(as_node(call("sort", self, axis=axis, stable=stable)))
 
     def fill(self, value: Any) -> None:
         """Assign `value` to every element."""

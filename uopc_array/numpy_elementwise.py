@@ -517,15 +517,21 @@ def isclose(
         Array([ True, False], dtype=bool)
     """
     x, y = as_floating("isclose", *promote("isclose", a, b))
-    relative = promote("isclose", y.unary(Ops.ABS), operand("isclose", "rtol", rtol))
-    limit = promote("isclose", relative[0] * relative[1], operand("isclose", "atol", atol))
-    distance, most = promote("isclose", (x - y).unary(Ops.ABS), limit[0] + limit[1])
-    equal, finite, both_nan = (
-        composite.broadcast_to(node, most.shape)
-        for node in (x.eq(y), _bodies.isfinite(y), _bodies.isnan(x) & _bodies.isnan(y))
-    )
-    out = equal | ((distance <= most) & finite)
-    return wrap(out | both_nan if equal_nan else out)
+    distance, limit = (x - y).unary(Ops.ABS), _times_and_plus(y.unary(Ops.ABS), rtol, atol)
+    if limit.dtype is not distance.dtype or limit.shape != distance.shape:
+        distance, limit = promote("isclose", distance, limit)
+        x, y = (composite.broadcast_to(node, limit.shape) for node in (x, y))
+    out = x.eq(y) | ((distance <= limit) & _bodies.isfinite(y))
+    return wrap(out | (_bodies.isnan(x) & _bodies.isnan(y)) if equal_nan else out)
+
+
+def _times_and_plus(size: UOp, rtol: ArrayLike, atol: ArrayLike) -> UOp:
+    """``size * rtol + atol`` for the tolerances of `isclose`, which may be arrays."""
+    if type(rtol) is float and type(atol) is float:
+        return size * rtol + atol
+    x, y = promote("isclose", size, operand("isclose", "rtol", rtol))
+    x, y = promote("isclose", x * y, operand("isclose", "atol", atol))
+    return x + y
 
 
 def allclose(

@@ -10,7 +10,17 @@ import numpy as np
 
 import uopc_array as xp
 
-__all__ = ["COMPARED", "DIFFERENTIABLE", "READ", "STRUCTURAL", "Parameter", "bound", "kind_of", "parameters"]
+__all__ = [
+    "COMPARED",
+    "DIFFERENTIABLE",
+    "READ",
+    "STRUCTURAL",
+    "SWITCHES",
+    "Parameter",
+    "bound",
+    "kind_of",
+    "parameters",
+]
 
 Key = tuple[str, str]
 
@@ -23,9 +33,12 @@ _OPERANDS = frozenset(
     "x x1 x2 y z a b v f m a1 a2 arr ary array arrays arrays_and_dtypes obj object tup values indices condition sorter "
     "weights prepend append operands varargs other v value args where".split()
 )
+_SWITCHES = frozenset(
+    "keepdims invert descending stable include_initial deg endpoint equal_nan full_matrices upper".split()
+)
 _NO_NUMBERS = frozenset(
-    "dtype device copy keepdims mode order indexing invert side kind descending stable include_initial deg endpoint "
-    "equal_nan optimize subscripts norm full_matrices upper out stream from_ to type type_ shapes real imag f primals "
+    "dtype device copy mode order indexing side kind "
+    "optimize subscripts norm out stream from_ to type type_ shapes real imag f primals "
     "tangents has_aux static_argnames".split()
 )
 # axes and such of functions, which a trace is made for; numbers of arguments of the transforms come before any trace
@@ -34,6 +47,12 @@ _INTEGERS = frozenset(
     "axis axes axis1 axis2 k n s N M num decimals shape repeats repetitions shift source destination offset ndmin "
     "n_rows n_cols indices_or_sections edge_order pad_width".split()
 )
+_BY_NAME = {
+    "structural": _INTEGERS,
+    "switch": _SWITCHES,
+    "operand": _OPERANDS,
+    "other": _NO_NUMBERS | _OF_TRANSFORMS,
+}
 _NOT_LIKE_THEIR_NAME: dict[Key, str] = {
     ("rollaxis", "start"): "structural",
     ("where", "x1"): "operand",
@@ -104,6 +123,7 @@ _BASE: dict[str, dict[str, Any]] = {
     "hsplit": {"indices_or_sections": 3},
     "isclose": {"a": X, "b": X * 1.2},
     "allclose": {"a": X, "b": X * 1.2},
+    "linalg.cholesky": {"x": X @ X.T + np.eye(3)},
     "linalg.cross": {"x1": X, "x2": X},
     "linalg.matrix_norm": {"ord": 1},
     "linalg.matrix_power": {"n": 2},
@@ -190,13 +210,11 @@ def kind_of(p: Parameter) -> str | None:
     for kind, table in (("differentiable", DIFFERENTIABLE), ("compared", COMPARED), ("read", READ)):
         if p.key in table:
             return kind
-    for kind, names in (("structural", _INTEGERS), ("operand", _OPERANDS), ("other", _NO_NUMBERS | _OF_TRANSFORMS)):
-        if p.name in names:
-            return kind
-    return None
+    return next((kind for kind, names in _BY_NAME.items() if p.name in names), None)
 
 
 STRUCTURAL = [p for p in parameters() if kind_of(p) == "structural"]
+SWITCHES = [p for p in parameters() if kind_of(p) == "switch"]
 
 
 def bound(p: Parameter, dtype: str = "float64") -> tuple[Callable[[Any], Any], Any]:

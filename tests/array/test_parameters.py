@@ -17,6 +17,7 @@ from tests.array.parameters import (
     DIFFERENTIABLE,
     READ,
     STRUCTURAL,
+    SWITCHES,
     Parameter,
     bound,
     kind_of,
@@ -211,6 +212,18 @@ def test_what_counts_as_a_structural_number(p: Parameter, place: int | None) -> 
     for other in (float(value), np.float64(value), xp.asarray(float(value)), "1"):
         with pytest.raises(TypeError, match=r"expected .*integer"):
             call(other)
+
+
+@pytest.mark.parametrize("p", SWITCHES, ids=str)
+def test_a_switch_is_a_bool_of_any_kind_and_has_a_value(p: Parameter) -> None:
+    call, _ = bound(p)
+    for wanted in (True, False):
+        for other in (np.bool_(wanted), np.asarray(wanted), xp.asarray(wanted), int(wanted)):
+            same(call(other), call(wanted))
+    with pytest.raises(TraceError, match=r"bool needs a value.*static_argnums"):
+        xp.jit(lambda v: call(v))(xp.asarray(True))
+    with pytest.raises(TraceError, match=r"bool needs a value.*static_argnums"):
+        xp.vmap(call)(xp.asarray([True, False]))
 
 
 KEYS: dict[str, Callable[[xp.Array, Any], Any]] = {
