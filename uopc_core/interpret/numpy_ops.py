@@ -214,14 +214,28 @@ def _pow(node: UOp) -> _Function:
     return {"i": _pow_signed, "f": _pow_float}.get(node.dtype.kind, np.power)
 
 
+_SMALL_POWERS: dict[int, Callable[[Any], Any]] = {
+    -1: np.reciprocal,
+    1: lambda x: x,
+    2: np.square,
+    3: lambda x: x * x * x,
+}
+
+
 def _pow_float(x: Any, y: Any) -> Any:
-    """Real power. Where one exponent serves many numbers, NumPy has a root for 0.5: nan of -inf, and -0.0 of -0.0."""
+    """Real power, where rules make products of small ones.
+
+    Where one exponent serves many numbers, NumPy has a root for 0.5, which gives nan of -inf, and -0.0 of -0.0.
+    """
     out: Array = np.power(x, y)
     half: Array = np.equal(y, 0.5)
-    if not half.any():
-        return out
-    power: Array = np.where(np.equal(x, -np.inf), out.dtype.type(np.inf), out + 0)
-    return np.where(half, power, out)
+    if half.any():
+        out = np.where(half, np.where(np.equal(x, -np.inf), out.dtype.type(np.inf), out + 0), out)
+    for exponent, power in _SMALL_POWERS.items():
+        same: Array = np.equal(y, exponent)
+        if same.any():
+            out = np.where(same, power(x), out)
+    return out
 
 
 def _pow_signed(x: Array, y: Array) -> Any:
