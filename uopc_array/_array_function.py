@@ -16,6 +16,7 @@ import numpy as np
 from uopc_array._host import call_host, to_host
 from uopc_array._namespace import PROTOCOLS, call, find_function
 from uopc_array._nodes import as_node, node_from_numpy
+from uopc_array._numbers import is_sequence
 from uopc_array._ufunc import namespace_name, store
 from uopc_array.array import Array
 
@@ -127,7 +128,8 @@ def _unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     x = _array(x)
-    if ord is None or isinstance(axis, int) or x.ndim == 1:
+    one_axis = axis is not None and not is_sequence(axis)
+    if ord is None or one_axis or x.ndim == 1:
         return find_function("linalg.vector_norm")(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
     if axis is None and x.ndim == 2:
         return find_function("linalg.matrix_norm")(x, keepdims=keepdims, ord=ord)

@@ -19,6 +19,7 @@ import numpy as np
 import uopc_core
 from uopc_array._arguments import wrap_like
 from uopc_array._nodes import as_node, cast_node, is_scalar
+from uopc_array._numbers import integers, is_sequence
 from uopc_array._tracing import fresh_number, substitute
 from uopc_array._trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
 from uopc_array.array import Array
@@ -178,7 +179,7 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -
 
 
 def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    numbers = integers(name, "argnums", argnums)
 
     @functools.wraps(f)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
@@ -195,7 +196,7 @@ def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool
         others = [x._same_kind(next(rest)) if isinstance(x, Array) else x for x in aux_leaves]
         _make_mates([first, *arrays, *[x for x in others if isinstance(x, Array)]])
         trees = variables.unflatten(arrays)
-        result = trees[0] if isinstance(argnums, int) else tuple(trees)
+        result = tuple(trees) if is_sequence(argnums) else trees[0]
         return ((first, unflatten(aux_tree, others)) if has_aux else first), result
 
     return differentiated

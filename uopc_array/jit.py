@@ -19,6 +19,7 @@ import numpy as np
 
 import uopc_core
 from uopc_array._nodes import as_node, cast_node, default_dtype
+from uopc_array._numbers import integers
 from uopc_array._origins import named
 from uopc_array._realize import buffer_of_node
 from uopc_array._tracing import fresh_number, substitute
@@ -339,7 +340,7 @@ def jit(
         >>> jit(lambda x, y: x * y + 1)(3.0, 2.0)
         Array(7., dtype=float64)
     """
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    numbers = integers("jit", "static_argnums", static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     if f is None:
         return functools.partial(JittedFunction, static_argnums=numbers, static_argnames=names)

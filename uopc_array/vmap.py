@@ -15,6 +15,7 @@ from typing import Any
 import uopc_core
 from uopc_array._arguments import wrap_like
 from uopc_array._nodes import as_node, is_scalar
+from uopc_array._numbers import integers, is_sequence
 from uopc_array._tracing import fresh_number
 from uopc_array._trees import flatten, map_tree, spread, unflatten
 from uopc_array.array import Array
@@ -140,7 +141,7 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 
     @functools.wraps(f)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+        numbers = integers("jacrev", "argnums", argnums)
         value, pull = vjp(_of_arguments(f, args, kwargs, numbers), *[args[i] for i in numbers])
         leaves, treedef = flatten(value)
         rows: list[Any] = []
@@ -154,7 +155,7 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
             columns = vmap(pull_one)(_basis(as_node(leaf)))
             shape = as_node(leaf).shape
             split = map_tree(functools.partial(_unfolded, shape), columns)
-            rows.append(split[0] if isinstance(argnums, int) else split)
+            rows.append(split if is_sequence(argnums) else split[0])
         return unflatten(treedef, rows)
 
     return jacobian
@@ -179,7 +180,7 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 
     @functools.wraps(f)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+        numbers = integers("jacfwd", "argnums", argnums)
         chosen = tuple([args[i] for i in numbers])
         leaves, treedef = flatten(chosen)
         nodes = [as_node(leaf) for leaf in leaves]
@@ -195,7 +196,7 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
             pushed, out_tree = flatten(vmap(push_one, out_axes=-1)(_basis(node)))
             columns.append([x.reshape((*x.shape[:-1], *node.shape)) for x in pushed])
         rows = [unflatten(treedef, [column[k] for column in columns]) for k in range(out_tree.num_leaves)]
-        return unflatten(out_tree, [row[0] if isinstance(argnums, int) else row for row in rows])
+        return unflatten(out_tree, [row if is_sequence(argnums) else row[0] for row in rows])
 
     return jacobian
 

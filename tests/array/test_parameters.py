@@ -257,6 +257,23 @@ def test_a_view_keeps_its_place_when_a_bound_changes() -> None:
         assert view.tolist() == [5.0, 3.0]
 
 
+@pytest.mark.parametrize("kind", [int, np.int64, np.asarray, xp.asarray])
+def test_numbers_of_arguments(kind: Callable[[int], Any]) -> None:
+    def f(x: Any, y: Any) -> Any:
+        return x * y * y
+
+    x, y = xp.asarray(2.0), xp.asarray(3.0)
+    assert float(xp.grad(f, argnums=kind(1))(x, y)) == 12.0
+    assert xp.grad(f, argnums=[kind(1), kind(0)])(x, y) == (12.0, 9.0)
+    for jacobian in (xp.jacrev, xp.jacfwd):
+        assert float(jacobian(f, argnums=kind(1))(x, y)) == 12.0
+        assert jacobian(f, argnums=(kind(1),))(x, y) == (12.0,)
+    assert float(xp.hessian(f, argnums=kind(1))(x, y)) == 4.0
+    assert xp.jit(lambda x, k: xp.sum(x, axis=k), static_argnums=kind(1))(xp.ones((2, 3)), 0).shape == (3,)
+    with pytest.raises(TypeError, match="grad: expected an integer or a sequence of them for argnums"):
+        xp.grad(f, argnums=1.0)(x, y)  # pyright: ignore[reportArgumentType]
+
+
 # ---------------------------------------------------------------------------------------------- shapes of numbers
 
 
@@ -330,6 +347,7 @@ THROUGH_NUMPY: dict[str, tuple[Callable[[Any, Any], Any], float]] = {
     "nan_to_num": (lambda x, v: np.nan_to_num(x / 0.0 * 0.0, nan=v), 0.5),
     "trapezoid": (lambda x, v: np.trapezoid(x, dx=v), 0.5),
     "norm": (lambda x, v: np.linalg.norm(x, ord=v, axis=1), 2.5),
+    "norm along an axis of NumPy's": (lambda x, v: np.linalg.norm(x * v, 3, axis=np.int64(1)), 0.7),
 }
 
 
