@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from uopc_array import _bodies
 from uopc_array._arguments import (
@@ -178,8 +179,9 @@ def cbrt(x: Array, /) -> Array:
     size = _size(node)
     guess = size ** (1 / 3)
     # one Newton step takes away the error of the exponent, which is no third; not where the root is 0 or not finite
-    better = guess - (guess - size / guess / guess) / 3  # no power of the guess: it may overflow
-    root = (_bodies.isfinite(size) & size.ne(0)).where(better, guess)
+    step = (size / guess / guess - guess) / 3  # no power of the guess: it may overflow
+    usable = _bodies.isfinite(size) & size.ne(0)
+    root = guess + usable.where(step, 0).stage("detach")  # whose slope is nothing to that of the guess
     return wrap(root.binary(Ops.COPYSIGN, node))
 
 
@@ -263,11 +265,28 @@ def sinc(x: Array, /) -> Array:
         >>> xp.sinc(xp.asarray([0.0, 0.5]))
         Array([1.        , 0.63661977], dtype=float64)
     """
-    scaled = _inexact("sinc", x) * math.pi
-    zero = scaled.eq(0)
-    divisor = zero.where(1, scaled)
-    near_zero = 1 - scaled * scaled / 6
-    return wrap(zero.where(near_zero, scaled.unary(Ops.SIN) / divisor))
+    node = _inexact("sinc", x)
+    whole = _bodies.real(node).unary(Ops.RINT)
+    odd = (whole * 0.5).unary(Ops.FLOOR).ne(whole * 0.5)
+    rest = node - whole.cast(node.dtype)  # exact, so that the sine is 0 at whole numbers
+    sine = (rest * math.pi).unary(Ops.SIN)
+    scaled = node * math.pi
+    near = scaled.unary(Ops.ABS) < 0.5
+    series = _even_series(near.where(scaled, 0), _SINC_SERIES)
+    far = odd.where(-sine, sine) / near.where(1, node) * (1 / math.pi)
+    return wrap(near.where(series, far) + 0.0)  # whole numbers have 0.0, whatever the signs
+
+
+# (-1)**k / (2 * k + 1)!, as many as two derivatives need below 0.5
+_SINC_SERIES = tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(9))
+
+
+def _even_series(x: UOp, coefficients: Sequence[float]) -> UOp:
+    square = x * x
+    out = composite.full(x.shape, coefficients[-1], x.dtype)
+    for c in reversed(coefficients[:-1]):
+        out = out * square + c
+    return out
 
 
 def isposinf(x: Array, /) -> Array:
@@ -489,8 +508,15 @@ def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         Array([4.], dtype=float64)
     """
     x, y = as_real_floating("logaddexp2", *promote("logaddexp2", x1, x2))
-    ln2 = math.log(2)
-    return wrap((x * ln2).binary(Ops.LOGADDEXP, y * ln2) / ln2)
+    return wrap(_logaddexp2(x, y))
+
+
+def _logaddexp2(x: UOp, y: UOp) -> UOp:
+    distance = x - y
+    apart = (_bodies.isnan(distance) & x.eq(y)).where(composite.zeros_like(x), distance)  # equal infinities
+    first = apart >= 0
+    ratio = first.where(-apart, apart).unary(Ops.EXP2)  # of the smaller power to the larger
+    return first.where(x, y) + ratio.unary(Ops.LOG1P) / math.log(2)
 
 
 # ------------------------------------------------------------------------------------------- equality
