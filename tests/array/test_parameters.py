@@ -325,6 +325,15 @@ def test_a_norm_whose_order_is_not_known_yet(order: float, zeros: int, dtype: st
         np.testing.assert_allclose(np.asarray(got), np.asarray(wanted), rtol=1e-13)
 
 
+@pytest.mark.parametrize("order", [2.5, 1.0, -1.5, -1.0])
+def test_the_slope_by_the_order_of_a_norm_beside_zeros(order: float) -> None:
+    for x in ([0.0, 1.0, 2.0], [0.0, 0.0], [1.5, 0.5]):
+        f = weighted(lambda p, x=x: xp.linalg.vector_norm(xp.asarray(x), ord=p), order)
+        wanted = central_difference(f, (np.asarray(order),), 0)
+        for transform in (lambda f: f, xp.jit):
+            np.testing.assert_allclose(float(transform(xp.grad(f))(order)), wanted, rtol=1e-6, atol=1e-7)
+
+
 def test_a_norm_of_nothing_whose_order_is_not_known_yet() -> None:
     for order in (0.0, 1.0, 2.0, np.inf):
         assert float(xp.jit(lambda x, p: xp.linalg.vector_norm(x, ord=p))(xp.zeros((0,)), order)) == 0.0
