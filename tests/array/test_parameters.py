@@ -3,6 +3,7 @@
 Every parameter of every public function stands in the table of `tests/array/parameters.py`.
 """
 
+from collections import UserList, deque
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
@@ -367,3 +368,28 @@ def test_a_number_keeps_its_derivative_through_numpy(call: Callable[[Any, Any], 
     wanted = central_difference(f, (np.asarray(value),), 0)
     np.testing.assert_allclose(float(xp.grad(f)(value)), wanted, rtol=1e-6)
     np.testing.assert_allclose(float(xp.jit(xp.grad(f))(value)), wanted, rtol=1e-6)
+
+
+# ---------------------------------------------------------------------------------------------- arrays in sequences
+
+SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "deque": deque,
+    "UserList": UserList,
+    "deque in a list": lambda items: [deque(items)],
+    "list in a deque": lambda items: deque([items]),
+}
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES.values(), ids=SEQUENCES)
+def test_an_array_in_any_sequence_keeps_its_derivative(sequence: Callable[[list[Any]], Any]) -> None:
+    def f(v: Any) -> xp.Array:
+        return xp.sum(xp.asarray(sequence([v * v, 1.0, np.float64(2.0)])))
+
+    assert float(xp.grad(f)(3.0)) == 6.0
+    assert float(xp.jit(f)(3.0)) == 12.0
+    assert xp.vmap(f)(xp.asarray([1.0, 3.0])).tolist() == [4.0, 12.0]
+    same(xp.asarray(sequence([1, 2])), np.asarray(sequence([1, 2])))
+    with pytest.raises(ValueError, match="copy=False"):
+        xp.asarray(sequence([1.0]), copy=False)
