@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from uopc_array._nodes import as_node, node_from_numpy
+from uopc_array._nodes import as_node, is_scalar, node_from_numpy
 from uopc_array._numbers import (
     filler,
     integer,
     integer_array,
     integers,
     is_sequence,
+    known,
     number,
     number_or_node,
     operand,
@@ -40,6 +41,7 @@ __all__ = [
     "integer_array",
     "integers",
     "is_sequence",
+    "known",
     "node_of",
     "normalize_axes",
     "normalize_axis",
@@ -50,6 +52,8 @@ __all__ = [
     "shape_of",
     "view",
     "wrap",
+    "wrap_array",
+    "wrap_like",
 ]
 
 # what a function takes for an array: ours, or what `asarray` makes one of (NumPy arrays and scalars, Python numbers)
@@ -66,17 +70,26 @@ def node_of(name: str, x: ArrayLike) -> UOp:
     return x._settled() if isinstance(x, Array) else as_node(x, name=name)
 
 
+# the result of a function: of no axes a number, as where NumPy gives a scalar, or an array, as where NumPy gives that
 wrap: Callable[[UOp], Array] = Array._from_uop
+wrap_array: Callable[[UOp], Array] = Array._array_from_uop
+
+
+def wrap_like(x: ArrayLike, node: UOp) -> Array:
+    """The result of a function that, of no axes, gives a number for a number and an array for an array."""
+    if isinstance(x, Array):
+        return x._same_kind(node)
+    return wrap(node) if is_scalar(x) or isinstance(x, np.generic) else wrap_array(node)
 
 
 def view(x: ArrayLike, node: UOp) -> Array:
     """An array of `node`, made from the node of `x` by movement ops: a view of `x` where NumPy's is one."""
-    return x._moved(node) if isinstance(x, Array) else wrap(node)
+    return x._moved(node) if isinstance(x, Array) else wrap_array(node)
 
 
 def from_memory(values: np.ndarray[Any, Any]) -> Array:
     """An array on fresh values of the host, which nobody else will write to: they are not copied."""
-    return wrap(node_from_numpy(np.asarray(values, order="C"), None, False))
+    return wrap_array(node_from_numpy(np.asarray(values, order="C"), None, False))
 
 
 # ---------------------------------------------------------------------------------------------- names
@@ -134,16 +147,16 @@ def normalize_axes(name: str, axis: AxisLike, ndim: int) -> tuple[int, ...]:
 # --------------------------------------------------------------------------------------------- shapes, dtypes, devices
 
 
-def shape_of(name: str, shape: ShapeLike) -> tuple[int, ...]:
+def shape_of(name: str, shape: ShapeLike, what: str = "shape") -> tuple[int, ...]:
     """`shape` as a tuple of Python ints.
 
     Raises:
         ShapeError: an extent is negative, or there are too many axes or elements.
         TypeError: no integer, and no sequence of integers.
     """
-    out = integers(name, "shape", shape)
+    out = integers(name, what, shape)
     if any(n < 0 for n in out):
-        raise ShapeError(f"{name}: expected extents of 0 or more, got shape {out}")
+        raise ShapeError(f"{name}: expected extents of 0 or more, got {what} {out}")
     check_shape(name, out)
     return out
 

@@ -16,6 +16,7 @@ import numpy as np
 from uopc_array._host import call_host, to_host
 from uopc_array._namespace import PROTOCOLS, call, find_function
 from uopc_array._nodes import as_node, node_from_numpy
+from uopc_array._numbers import is_sequence
 from uopc_array._ufunc import namespace_name, store
 from uopc_array.array import Array
 
@@ -127,7 +128,8 @@ def _unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     x = _array(x)
-    if ord is None or isinstance(axis, int) or x.ndim == 1:
+    one_axis = axis is not None and not is_sequence(axis)
+    if ord is None or one_axis or x.ndim == 1:
         return find_function("linalg.vector_norm")(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
     if axis is None and x.ndim == 2:
         return find_function("linalg.matrix_norm")(x, keepdims=keepdims, ord=ord)
@@ -177,6 +179,24 @@ def _like(name: str) -> Callable[..., Any]:
     return create
 
 
+def _linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    out = call("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint, axis=axis)
+    if not retstep:
+        return out
+    parts = num - 1 if endpoint else num
+    return out, call("divide", call("subtract", stop, start), parts if parts > 0 else float("nan"))
+
+
 def _like_another(name: str) -> Callable[..., Any]:
     n_values = 1 if name == "full" else 0  # a dtype may follow them by position
 
@@ -217,6 +237,7 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "clip": _clip,
     "iscomplexobj": _iscomplexobj,
     "isrealobj": lambda x: not _iscomplexobj(x),
+    "linspace": _linspace,
     "linalg.lstsq": _lstsq,
     "linalg.norm": _norm,
     "linalg.pinv": _pinv,
@@ -225,7 +246,7 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "sort": _sort,
     "unique": _unique,
     "where": _where,
-    **{name: _like(name) for name in ("arange", "array", "asarray", "empty", "eye", "full", "identity", "linspace")},
+    **{name: _like(name) for name in ("arange", "array", "asarray", "empty", "eye", "full", "identity")},
     **{name: _like(name) for name in ("ones", "zeros", "tri")},
     **{f"{name}_like": _like_another(name) for name in ("empty", "full", "ones", "zeros")},
 }

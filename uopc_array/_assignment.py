@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._handle import Handle, View
-from uopc_array._indexing import ItemLens, ParsedKey, advanced_orders, is_basic, parse_key, view_of
+from uopc_array._indexing import ItemLens, ParsedKey, advanced_orders, concrete_key, is_basic, parse_key, view_of
 from uopc_array._lenses import write_back
 from uopc_array._nodes import Operand, as_node, cast_node, const_node, is_scalar, to_operand
 from uopc_array._realize import buffer_from_numpy, buffer_of_node
@@ -24,7 +24,7 @@ NumPyArray = np.ndarray[Any, Any]
 _BUFFER = Ops.BUFFER
 _NOTHING = UOp.const(0, dtypes.float64)
 _REALS = frozenset({bool, int, float})
-_PLAIN = frozenset({int, slice})
+_PARTS = frozenset({int, type(None)})
 _count = sys.getrefcount
 LARGE = 1 << 15  # elements from which a pending value is written in the graph
 
@@ -125,6 +125,7 @@ def _assigned_where(x: UOp, mask: UOp, value: Operand) -> UOp:
 
 def assign(x: Handle, key: Any, value: Any) -> None:
     """``x[key] = value``: on the memory itself where only `x` can see it, else in the graph."""
+    x._refuse_number("assignment")
     # no local variable here may hold the node or its memory: `own_memory` counts who does
     if type(value) in _REALS and x._alias is None and x._uop.op is _BUFFER and not x._uop.flags and _is_plain(key):
         _store(own_memory(x), key, value)
@@ -178,10 +179,14 @@ def _writable(x: Handle) -> NumPyArray:
 
 
 def _is_plain(key: Any) -> bool:
-    """Whether `key` is an int, a slice or a tuple of those."""
+    """Whether `key` is an int, a slice of ints or a tuple of those."""
     if type(key) is tuple:
-        return all([type(item) in _PLAIN for item in cast("tuple[Any, ...]", key)])
-    return type(key) in _PLAIN
+        return all([type(item) is int or _is_plain_slice(item) for item in cast("tuple[Any, ...]", key)])
+    return type(key) is int or _is_plain_slice(key)
+
+
+def _is_plain_slice(item: Any) -> bool:
+    return type(item) is slice and {type(item.start), type(item.stop), type(item.step)} <= _PARTS
 
 
 def _store(target: NumPyArray, key: Any, value: Any) -> None:
@@ -223,7 +228,7 @@ def _key_for_numpy(key: Any) -> Any:
     if isinstance(key, Handle):
         return _within_range(key._memory("indexing").array)
     if not isinstance(key, np.ndarray | list):
-        return key
+        return concrete_key(key)
     places: NumPyArray = np.asarray(cast("Any", key))
     return _within_range(places) if places.size else cast("Any", key)
 

@@ -2,6 +2,8 @@
 
 A view is a handle with a way to the handle whose elements it shares. It follows its base when that changes (each base
 counts its changes), and what is written to it is written to the base.
+A number, what NumPy has a scalar for, is a handle of no axes that neither is a view nor can have views: its value never
+changes. An array of no axes knows from the start that it may be viewed and written to.
 Invariant: a handle counts itself on its node (`uop.held`), so that what the user can see is computed once and kept.
 """
 
@@ -77,7 +79,8 @@ class Handle:
     Attributes:
         _uop: the node that stands for the present value.
         _node: the node that stood for it when somebody last looked.
-        _alias: what it knows as a view, or as an array of which there are views.
+        _alias: what it knows as a view, or as an array of which there are views; of no axes any array knows something,
+            and a number nothing.
         _mates: handles to compute together with this one, set only where there are any.
         _weak: True for a traced Python scalar, whose dtype gives way to that of an array (NEP 50).
     """
@@ -104,6 +107,26 @@ class Handle:
         self._alias = None
         return self
 
+    @classmethod
+    def _array_from_uop(cls, uop: UOp) -> Self:
+        """A new handle on `uop` that is an array where it has no axes too, and no number."""
+        self = cls._from_uop(uop)
+        if not uop.shape:
+            self._alias = Root()
+        return self
+
+    def _same_kind(self, uop: UOp, weak: bool = False) -> Self:
+        """A new handle on `uop`, of no axes a number if this is one, else an array."""
+        other = self._from_uop(uop, weak)
+        if self._alias is not None and not uop.shape:
+            other._alias = Root()
+        return other
+
+    @property
+    def _is_number(self) -> bool:
+        """Whether this is what NumPy has a scalar for."""
+        return self._alias is None and not self._node.shape
+
     @property
     def _uop(self) -> UOp:
         alias = self._alias
@@ -120,7 +143,12 @@ class Handle:
         self._node = uop
 
     def _write(self, uop: UOp) -> None:
-        """Give this handle the value of `uop`, of its own shape and dtype, as an assignment to all of it."""
+        """Give this handle the value of `uop`, of its own shape and dtype, as an assignment to all of it.
+
+        Raises:
+            TypeError: it is a number.
+        """
+        self._refuse_number("assignment")
         alias = self._alias
         if isinstance(alias, View):
             base, view = alias.node_of_base()
@@ -130,11 +158,24 @@ class Handle:
         if alias is not None:
             alias.version += 1
 
+    def _refuse_number(self, name: str) -> None:
+        """
+        Raises:
+            TypeError: this is a number, whose value never changes.
+        """
+        if self._alias is None and not self._node.shape:
+            raise TypeError(
+                f"{name}: a number ({self._node.dtype.name}) cannot be changed in place; bind the name to a new value "
+                "(t = ...), or make an array of no axes of it: xp.asarray(t)"
+            )
+
     def _view(self, uop: UOp, lens: Lens) -> Self:
-        """A handle on `uop`, which is what `lens` gives of this one: a view of its elements."""
+        """A handle on `uop`, which is what `lens` gives of this one: a view of its elements; of a number, a value."""
         view = self._from_uop(uop)
         alias = self._alias
         if alias is None:
+            if not self._node.shape:
+                return view
             alias = self._alias = Root()
         if isinstance(alias, View):
             view._alias = View(alias.base, (lens, alias.chain), alias.root)
@@ -146,10 +187,10 @@ class Handle:
         """A handle on `uop`, made from the node of this one by movement ops: a view where NumPy's is one."""
         steps = chain_between(self._settled(), uop)
         if steps is None:
-            return self._from_uop(uop)
+            return self._same_kind(uop)
         lens = ChainLens(steps)
         if any(step.op is Ops.RESHAPE for step in steps) and not self._keeps_memory(lens):
-            return self._from_uop(uop)
+            return self._same_kind(uop)
         return self._view(uop, lens)
 
     def _keeps_memory(self, lens: Lens) -> bool:

@@ -55,7 +55,10 @@ def _refuse_flags(name: str, x: Array) -> None:
 def _from_host(x: Any) -> Any:
     if isinstance(x, np.ndarray | np.generic):
         values = cast("np.ndarray[Any, Any]", x)
-        return Array._from_uop(node_from_numpy(values)) if values.dtype in DTYPES else values
+        if values.dtype not in DTYPES:
+            return values
+        node = node_from_numpy(values)
+        return Array._from_uop(node) if isinstance(x, np.generic) else Array._array_from_uop(node)
     if isinstance(x, tuple | list):
         items = [_from_host(item) for item in cast("tuple[Any, ...]", x)]
         if isinstance(x, list):

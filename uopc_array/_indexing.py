@@ -280,8 +280,11 @@ def read_box(x: UOp, key: Any) -> UOp | None:
                 return None
             item %= n
             bounds.append((item, item + 1))
-        elif type(item) is slice and (item.step is None or item.step == 1):
-            if not (_is_plain(item.start) and _is_plain(item.stop)):
+        elif type(item) is slice:
+            if not (_is_plain(item.start) and _is_plain(item.stop) and _is_plain(item.step)) or item.step not in (
+                None,
+                1,
+            ):
                 return None
             start, stop, _ = item.indices(n)
             stop = max(start, stop)

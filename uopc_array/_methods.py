@@ -9,7 +9,7 @@ from uopc_array._handle import Handle
 from uopc_array._lenses import PartLens
 from uopc_array._namespace import PROTOCOLS, call
 from uopc_array._nodes import as_node
-from uopc_array._numbers import integer, integers
+from uopc_array._numbers import integer, integers, known
 from uopc_core import Ops, as_dtype, is_complex
 from uopc_core.errors import DTypeError, ShapeError
 
@@ -52,7 +52,7 @@ class Methods(Handle):
     def imag(self) -> Self:
         """The imaginary parts: of complex arrays a view, else zeros."""
         if not is_complex(self._uop.dtype):
-            return self._from_uop(_bodies.imag(self._uop))
+            return self._same_kind(_bodies.imag(self._uop))
         return self._view(_bodies.imag(self._settled()), PartLens(Ops.IMAG))
 
     @imag.setter
@@ -66,7 +66,8 @@ class Methods(Handle):
 
     def conj(self) -> Self:
         """The complex conjugates; see `xp.conj`."""
-        return self._from_uop(_bodies.conj(self._settled()))
+        node = _bodies.conj(self._settled())
+        return self._from_uop(node) if is_complex(node.dtype) else self._same_kind(node)
 
     def conjugate(self) -> Self:
         """The complex conjugates; see `xp.conj`."""
@@ -83,7 +84,9 @@ class Methods(Handle):
     def transpose(self, *axes: Any) -> Self:
         """The axes in another order, reversed if none is given."""
         given: Any = _one_or_many(axes) if axes else None
-        return call("permute_dims", self, range(self._uop.ndim)[::-1] if given is None else given)
+        return call(
+            "permute_dims", self, range(self._uop.ndim)[::-1] if given is None else known("transpose", "axes", given)
+        )
 
     def swapaxes(self, axis1: int, axis2: int, /) -> Self:
         """Two axes exchanged."""
@@ -186,32 +189,26 @@ class Methods(Handle):
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
         """Sums of the first elements, of the flattened array if `axis` is None."""
-        row = self if axis is not None else self.reshape(-1)
-        return _into("cumsum", call("cumulative_sum", row, axis=0 if axis is None else axis, dtype=dtype), out)
+        return _into("cumsum", call("cumsum", self, axis, dtype), out)
 
     def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
         """Products of the first elements, of the flattened array if `axis` is None."""
-        row = self if axis is not None else self.reshape(-1)
-        return _into("cumprod", call("cumulative_prod", row, axis=0 if axis is None else axis, dtype=dtype), out)
+        return _into("cumprod", call("cumprod", self, axis, dtype), out)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """Sum of a diagonal."""
-        return call("sum", self.diagonal(offset, axis1, axis2), axis=-1)
+        return call("trace", self, offset, axis1, axis2)
 
     def ptp(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Largest minus smallest element."""
+        axis = known("ptp", "axis", axis)
         return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)  # pyright: ignore[reportOperatorIssue, reportUnknownVariableType]  # operators are added below
 
     # --- elementwise, searching, sorting ---
 
     def round(self, decimals: int = 0, out: Any = None) -> Self:
         """Nearest numbers of so many decimals, ties to even."""
-        decimals = integer("round", "decimals", decimals)
-        if not decimals:
-            return _into("round", call("round", self), out)
-        scale = 10.0**decimals
-        scaled: Any = call("round", call("multiply", self, scale))
-        return _into("round", call("divide", scaled, scale), out)
+        return _into("round", call("around", self, decimals), out)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Self:
         """The elements limited to a range; see `xp.clip`."""
@@ -219,7 +216,7 @@ class Methods(Handle):
 
     def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Self:
         """Elements by index along an axis; one out of bounds raises, or with a mode is wrapped or clipped into them."""
-        source, along = (self.reshape(-1), 0) if axis is None else (self, axis)
+        source, along = (self.reshape(-1), 0) if axis is None else (self, integer("take", "axis", axis))
         places, n = call("asarray", indices), source._uop.shape[along]
         if mode == "wrap":
             places = call("remainder", places, n)
@@ -231,10 +228,7 @@ class Methods(Handle):
 
     def dot(self, other: Any) -> Self:
         """NumPy's dot: the last axis with the last but one (or the only one) of `other`; a product where one is 0-d."""
-        right = as_node(other)
-        if not self._uop.ndim or not right.ndim:
-            return call("multiply", self, other)
-        return call("tensordot", self, other, axes=((self._uop.ndim - 1,), (max(right.ndim - 2, 0),)))
+        return call("dot", self, other)
 
     def nonzero(self) -> tuple[Self, ...]:
         """Places of the elements that are not zero; see `xp.nonzero`."""
@@ -242,7 +236,7 @@ class Methods(Handle):
 
     def argsort(self, axis: int = -1, kind: str | None = None, *, stable: bool = True) -> Self:
         """The order that sorts an axis, a stable one; see `xp.argsort`."""
-        return call("argsort", self, axis=axis)
+        return call("argsort", self, axis=axis, stable=stable)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
         """Where values belong in this sorted array; see `xp.searchsorted`."""
@@ -252,7 +246,7 @@ class Methods(Handle):
 
     def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool = True) -> None:
         """Sort this array in place."""
-        self._write(as_node(call("sort", self, axis=axis)))
+        self._write(as_node(call("sort", self, axis=axis, stable=stable)))
 
     def fill(self, value: Any) -> None:
         """Assign `value` to every element."""
@@ -271,11 +265,11 @@ class Methods(Handle):
     def view(self, dtype: Any = None) -> Self:
         """The same bits as another dtype of the same size."""
         if dtype is None:
-            return self._from_uop(self._settled())
+            return self._same_kind(self._settled())
         wanted = as_dtype(dtype, "view")
         if wanted.itemsize != self._uop.dtype.itemsize:
             raise ShapeError(f"view: expected a dtype of the size of {self._uop.dtype.name}, got {wanted.name}")
-        return self._from_uop(self._settled().bitcast(wanted))
+        return self._same_kind(self._settled().bitcast(wanted))
 
     def _in(self, dtype: Any) -> Self:
         return self if dtype is None else self.astype(dtype)

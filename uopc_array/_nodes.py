@@ -5,6 +5,7 @@ Invariant: a sequence with arrays inside is stacked in the graph, so derivatives
 
 from __future__ import annotations
 
+from array import array as FlatArray
 from collections.abc import Sequence
 from typing import Any, TypeGuard, cast
 
@@ -29,6 +30,7 @@ Operand = UOp | Scalar | Handle
 """What promotion works on: a node, a weak Python scalar, or a handle."""
 
 _SCALARS = frozenset({bool, int, float, complex})
+_FLAT = (str, bytes, bytearray, memoryview, range, FlatArray)  # sequences of Python that hold no arrays
 
 
 def is_scalar(x: object) -> TypeGuard[Scalar]:
@@ -64,6 +66,9 @@ def as_node(x: Any, dtype: DType | None = None, copy: bool | None = None, name: 
         return _from_sequence(name, cast("Sequence[Any]", x), dtype)
     if isinstance(x, np.ndarray | np.generic):
         return node_from_numpy(cast("np.ndarray[Any, Any]", x), dtype, copy, name)
+    if _is_nested(x):
+        _refuse_without_copy(name, copy, x)
+        return _from_sequence(name, list(x), dtype)
     return node_from_numpy(_foreign_to_numpy(name, x), dtype, copy, name)
 
 
@@ -155,9 +160,16 @@ def _from_sequence(name: str, x: Sequence[Any], dtype: DType | None) -> UOp:
 
 def _holds_array(x: Sequence[Any]) -> bool:
     return any(
-        isinstance(item, Handle) or (isinstance(item, list | tuple) and _holds_array(cast("Sequence[Any]", item)))
+        type(item) not in _SCALARS and (isinstance(item, Handle) or (_is_nested(item) and _holds_array(item)))
         for item in x
     )
+
+
+def _is_nested(x: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether `x` is a sequence that may hold arrays of ours: a list, or any other that is neither memory nor text."""
+    if isinstance(x, list | tuple):
+        return True
+    return isinstance(x, Sequence) and not isinstance(x, _FLAT) and not hasattr(cast("object", x), "__array__")
 
 
 def _numbers(name: str, x: Sequence[Any], dtype: DType | None) -> np.ndarray[Any, Any]:

@@ -51,8 +51,11 @@ def norm_of_any_order(node: UOp, ord: UOp, axes: tuple[int, ...], keepdims: bool
     power = special.where(1, ord)
     total = composite.reduce_axes(size ** composite.broadcast_to(power, size.shape), Ops.ADD, axes, keepdims)
     each, power = (composite.broadcast_to(x, total.shape) for x in (ord, power))
-    zero = total.eq(0)  # a root has no slope there; the norm has 0, as that of order 2
-    out = zero.where((power > 0).where(composite.zeros_like(total), inf), zero.where(1, total) ** (1 / power))
+    # at 0 a root has no slope, and the norm has 0, as that of order 2; so it has where one 0 decides a negative order
+    zero, none = total.eq(0), composite.zeros_like(total)
+    extreme_total = zero | total.eq(inf)
+    at_extreme = zero.eq(power > 0).where(none, inf)
+    out = extreme_total.where(at_extreme, extreme_total.where(1, total) ** (1 / power))
     for order in (0, inf, *([-inf] if size.size else [])):  # of nothing there is no smallest, and no error when it runs
         out = each.eq(order).where(vector_norm(node, order, axes, keepdims), out)
     return out

@@ -21,7 +21,17 @@ from uopc_array._tracing import trace_error
 from uopc_core import TRACED, TRACKED, DType, UOp, composite, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, GradientError, ShapeError
 
-__all__ = ["filler", "integer", "integer_array", "integers", "is_sequence", "number", "number_or_node", "operand"]
+__all__ = [
+    "filler",
+    "integer",
+    "integer_array",
+    "integers",
+    "is_sequence",
+    "known",
+    "number",
+    "number_or_node",
+    "operand",
+]
 
 _STATIC = (
     "mark the argument static (static_argnums of jit, None in in_axes of vmap), "
@@ -80,6 +90,19 @@ def is_sequence(value: Any) -> bool:
     return isinstance(value, Iterable) and getattr(cast("Any", value), "ndim", 1) != 0
 
 
+def known(name: str, what: str, value: Any) -> Any:
+    """`value` with the arrays in it as Python ints, for a function that hands it on to one of another name.
+
+    Raises:
+        TypeError, TraceError, GradientError: see `integer`.
+    """
+    if isinstance(value, Handle):
+        return integer(name, what, value)
+    if isinstance(value, tuple | list):
+        return tuple([known(name, what, item) for item in cast("tuple[Any, ...]", value)])
+    return value
+
+
 def integer_array(name: str, what: str, value: Any, bools: bool = False) -> NumPyArray:
     """`value`, integers in nested sequences or arrays, as an array of NumPy.
 
@@ -89,7 +112,10 @@ def integer_array(name: str, what: str, value: Any, bools: bool = False) -> NumP
         DTypeError: (a TypeError) they are no integers.
         TraceError, GradientError: see `integer`.
     """
-    node = as_node(value, name=name)
+    try:
+        node = as_node(value, name=name)
+    except DTypeError:
+        raise DTypeError(f"{name}: expected {what} of an integer dtype, got {_shown(value)}") from None
     if not (is_integer(node.dtype) or (bools and is_bool(node.dtype)) or node.size == 0):
         _refuse_derivative(name, what, node, "integers")
         raise DTypeError(f"{name}: expected {what} of an integer dtype, got {node.dtype.name}")

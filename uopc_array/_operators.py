@@ -15,7 +15,7 @@ from uopc_array._assignment import assign
 from uopc_array._handle import Handle, View
 from uopc_array._namespace import call
 from uopc_array._nodes import as_node, const_node, is_scalar
-from uopc_array._promotion import floating_dtype, promote, promote_comparison, promote_to, result_dtype
+from uopc_array._promotion import promote, promote_comparison, promote_floating
 from uopc_core import DType, Ops, UOp
 from uopc_core.errors import DTypeError, ShapeError
 
@@ -66,7 +66,7 @@ def _promoted(name: str, body: Callable[[UOp, UOp], UOp], takes: str = "biufc") 
 
 def divide_nodes(x: Any, y: Any) -> UOp:
     """``x / y``; bool and integers as float64."""
-    return _bodies.divide(*promote_to("divide", floating_dtype(result_dtype(x, y, name="divide")), x, y))
+    return _bodies.divide(*promote_floating("divide", x, y))
 
 
 def power_nodes(x: Any, y: Any) -> UOp:
@@ -182,10 +182,10 @@ def _reflected(function: NodeFunction, x: Any, y: A) -> A:
 
 
 def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
-    """``x op= y``: the dtype and shape of `x` stay; a traced Python scalar is immutable, so it gets a new handle."""
+    """``x op= y``: the dtype and shape of an array stay; a number is immutable, so the name gets another value."""
     if not isinstance(y, _OPERANDS):
         return NotImplemented
-    if x._weak:
+    if x._alias is None and not x._node.shape:
         return _binary(function, x, y)
     uop = function(x, y)
     target = x._uop

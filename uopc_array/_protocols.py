@@ -18,6 +18,7 @@ from uopc_array._namespace import PROTOCOLS, namespace
 from uopc_array._nodes import node_from_numpy
 from uopc_array._realize import read_only_view
 from uopc_array._repr import describe, format_array
+from uopc_array._tracing import trace_error
 from uopc_core import TRACED, Ops, Scalar
 
 __all__ = ["API_VERSIONS", "Protocols", "rebuild"]
@@ -25,12 +26,18 @@ __all__ = ["API_VERSIONS", "Protocols", "rebuild"]
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 _CPU = (1, 0)  # DLPack's kDLCPU, device 0
 
+_KEY_REMEDY = (
+    "look a value up with xp.take or x[i] instead of in a dict, mark the argument static (static_argnums), "
+    "or move this line out of the jitted function"
+)
+
 NumPyArray = np.ndarray[Any, Any]
 
 
-def rebuild(cls: type[Protocols], values: NumPyArray) -> Protocols:
-    """The array that was pickled or copied as these values."""
-    return cls._from_uop(node_from_numpy(values))
+def rebuild(cls: type[Protocols], values: NumPyArray | np.generic) -> Protocols:
+    """The array that was pickled as these values, or the number."""
+    node = node_from_numpy(values)
+    return cls._from_uop(node) if isinstance(values, np.generic) else cls._array_from_uop(node)
 
 
 def _one_element(x: Protocols, what: str) -> Any:
@@ -70,6 +77,22 @@ class Protocols(Handle):
         value = complex(_one_element(self, "complex"))
         # a real nan has nan for its imaginary part, so the standard has it
         return value if self._uop.dtype.kind == "c" or value == value else complex(value.real, value.real)
+
+    def __hash__(self) -> int:
+        """The hash of a number is that of the equal number of Python; its value is computed.
+
+        Raises:
+            TypeError: this is an array, of which there is no hash.
+        """
+        if not self._is_number:
+            raise TypeError(
+                f"unhashable type: an array of shape {self._uop.shape} may change; "
+                "take x.item() or tuple(x.ravel().tolist()) for a key"
+            )
+        if self._uop.flags & TRACED:
+            raise trace_error("hash, as of a key of a dict,", self._uop, _KEY_REMEDY)
+        value = _one_element(self, "hash")
+        return hash(value) if value == value else object.__hash__(self)  # every nan is a key of its own
 
     def __index__(self) -> int:
         if self._uop.dtype.kind not in "iu" or self._uop.shape:
@@ -133,7 +156,7 @@ class Protocols(Handle):
 
     def copy(self, order: str = "C") -> Self:
         """An array with the same values that later assignments to this one do not change."""
-        return self._from_uop(self._settled(), self._weak)
+        return self._same_kind(self._settled(), self._weak)
 
     def __copy__(self) -> Self:
         return self.copy()
@@ -142,7 +165,8 @@ class Protocols(Handle):
         return self.copy()
 
     def __reduce__(self) -> Any:
-        return rebuild, (type(self), self._memory("pickle").array)
+        values = self._memory("pickle").array
+        return rebuild, (type(self), values[()] if self._is_number else values)
 
     # --- exchange ---
 

@@ -39,7 +39,6 @@ _NAMES = {
     "left_shift": "bitwise_left_shift",
     "power": "pow",
     "right_shift": "bitwise_right_shift",
-    "rint": "round",
     "true_divide": "divide",
 }
 _REDUCTIONS = {
@@ -79,7 +78,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
 def _select(where: Any, result: Any, outs: tuple[Any, ...]) -> Any:
     """`result` where the mask holds, elsewhere what the output held before (zeros where there is none)."""
     before = outs[0] if outs else call("zeros_like", result)
-    return call("where", call("asarray", where), result, call("asarray", before))
+    return Array._from_uop(call("where", call("asarray", where), result, call("asarray", before))._uop)
 
 
 def _deliver(ufunc: np.ufunc, result: Any, outs: tuple[Any, ...]) -> Any:
@@ -95,6 +94,8 @@ def store(name: str, x: Any, out: Any) -> Any:
     """`x` in `out`, an array of ours or of NumPy of that shape and of a dtype of the same kind; returns `out`."""
     if not isinstance(out, _ARRAYS):
         raise TypeError(f"{name}: expected an array for out, got {type(out).__name__}")
+    if isinstance(out, Array):
+        out._refuse_number(f"{name}: out")
     node = as_node(x)
     check_same_kind(name, node.dtype, as_dtype(out.dtype))
     if isinstance(out, Array):
@@ -112,10 +113,18 @@ def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     function = find_function(namespace_name(ufunc.__name__))
     dtype = kwargs.get("dtype")
     if function is None or not set(kwargs) <= {"dtype", "casting", "order", "subok"}:
-        return call_host(ufunc.__name__, ufunc, inputs, kwargs)
+        return call_host(ufunc.__name__, ufunc, _wide(ufunc, inputs), kwargs)
     if dtype is not None:
         inputs = tuple([call("asarray", x, dtype=dtype) for x in inputs])
     return function(*inputs)
+
+
+def _wide(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`inputs` with those integers in float64 that NumPy would compute in a narrower floating dtype."""
+    arrays = [as_node(x) for x in inputs]
+    loop = ufunc.resolve_dtypes((*[x.dtype for x in arrays], *[None] * ufunc.nout))
+    pairs = zip(inputs, arrays, loop, strict=False)
+    return tuple([call("astype", x, "float64") if d.kind == "f" and n.dtype.kind in "biu" else x for x, n, d in pairs])
 
 
 def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

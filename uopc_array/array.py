@@ -30,7 +30,7 @@ class Array(Operators, Methods, Protocols):
     """
 
     __slots__ = ()
-    __hash__ = None  # pyright: ignore[reportAssignmentType]  # mutable and compared elementwise, as ndarray
+    __hash__ = Protocols.__hash__
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -94,9 +94,10 @@ class Array(Operators, Methods, Protocols):
             return self._view(node, ItemLens(key)) if node.shape else self._from_uop(node)
         key = concrete_key(key)
         node = read_any(uop, key)
-        # a 0-d result is a scalar of its own, as in NumPy, unless the key has an ellipsis
-        shares = is_basic(key) and (node.shape != () or key is Ellipsis or (isinstance(key, tuple) and Ellipsis in key))
-        return self._view(node, ItemLens(key)) if shares else self._from_uop(node)
+        if not node.shape and not _has_ellipsis(key):
+            return self._from_uop(node)
+        shares = is_basic(key) and not self._is_number
+        return self._view(node, ItemLens(key)) if shares else self._array_from_uop(node)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to what `key` selects; the value is converted to the dtype of the array and broadcast.
@@ -109,6 +110,12 @@ class Array(Operators, Methods, Protocols):
 
     def _item_at(self, number: int) -> Self:
         return self[number]
+
+
+def _has_ellipsis(key: Any) -> bool:
+    """Whether `key` asks for an array where no axes are left, rather than for a number."""
+    items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+    return any(item is Ellipsis for item in items)
 
 
 def _names_one_element(key: Any, shape: tuple[int, ...]) -> bool:

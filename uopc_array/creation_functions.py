@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from uopc_array import _axes
 from uopc_array._arguments import (
     ArrayLike,
     ShapeLike,
@@ -15,13 +16,16 @@ from uopc_array._arguments import (
     check_shape,
     integer,
     node_of,
+    normalize_axis,
     number,
     optional_dtype,
     shape_of,
     wrap,
+    wrap_array,
 )
 from uopc_array._nodes import as_node, cast_node, const_node, default_dtype, is_scalar, node_from_numpy
 from uopc_array._promotion import broadcast as broadcast_shape
+from uopc_array._promotion import promote_floating
 from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_complex, is_float, is_integer
 from uopc_core.errors import DTypeError, ShapeError, ZeroStepError
@@ -72,11 +76,11 @@ def asarray(obj: ArrayLike, /, dtype: Any = None, *, device: Any = None, copy: b
     check_device("asarray", device)
     wanted = optional_dtype("asarray", dtype)
     if isinstance(obj, Array) and not copy:
-        if wanted is None or wanted is obj.dtype:
+        if (wanted is None or wanted is obj.dtype) and not obj._is_number:
             return obj
-        if copy is False:
+        if copy is False and wanted not in (None, obj.dtype):
             raise ValueError(f"asarray: copy=False cannot convert {obj.dtype.name} to {wanted.name}; leave copy out")
-    return wrap(as_node(obj, wanted, copy))
+    return wrap_array(as_node(obj, wanted, copy))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -99,7 +103,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     """
     check_device("from_dlpack", device)
     if isinstance(x, Array):
-        return wrap(x._uop)
+        return wrap_array(x._uop)
     if not hasattr(x, "__dlpack__"):
         raise AttributeError(
             f"from_dlpack: expected an object with __dlpack__, got {type(x).__name__}; asarray takes numbers and lists"
@@ -111,7 +115,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
             "aligned, and cannot be shared; leave copy=False out"
         )
     try:
-        return wrap(node_from_numpy(values, None, copy, "from_dlpack"))
+        return wrap_array(node_from_numpy(values, None, copy, "from_dlpack"))
     except ValueError as error:
         raise BufferError(f"from_dlpack: {error}") from None
 
@@ -147,11 +151,11 @@ def _full(name: str, shape: tuple[int, ...], value: ArrayLike, dtype: DType | No
         wanted = default_dtype(value) if dtype is None else dtype
         if isinstance(value, complex) and not is_complex(wanted):
             raise DTypeError(f"{name}: a complex fill value needs a complex dtype, got {wanted.name}")
-        return wrap(const_node(name, value, wanted, shape))
+        return wrap_array(const_node(name, value, wanted, shape))
     node = as_node(value, dtype, name=name)
     if broadcast_shape(name, node.shape, shape) != shape:
         raise ShapeError(f"{name}: a fill value of shape {node.shape} cannot be broadcast to {shape}")
-    return wrap(composite.broadcast_to(node, shape))
+    return wrap_array(composite.broadcast_to(node, shape))
 
 
 def zeros(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -171,7 +175,7 @@ def zeros(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
         Array([0., 0., 0.], dtype=float64)
     """
     check_device("zeros", device)
-    return wrap(UOp.const(0, optional_dtype("zeros", dtype) or dtypes.float64, shape_of("zeros", shape)))
+    return wrap_array(UOp.const(0, optional_dtype("zeros", dtype) or dtypes.float64, shape_of("zeros", shape)))
 
 
 def ones(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -191,7 +195,7 @@ def ones(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
         Array([[1., 1.]], dtype=float64)
     """
     check_device("ones", device)
-    return wrap(UOp.const(1, optional_dtype("ones", dtype) or dtypes.float64, shape_of("ones", shape)))
+    return wrap_array(UOp.const(1, optional_dtype("ones", dtype) or dtypes.float64, shape_of("ones", shape)))
 
 
 def empty(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -211,7 +215,7 @@ def empty(shape: ShapeLike, dtype: Any = None, *, device: Any = None) -> Array:
         (2, 3)
     """
     check_device("empty", device)
-    return wrap(UOp.const(0, optional_dtype("empty", dtype) or dtypes.float64, shape_of("empty", shape)))
+    return wrap_array(UOp.const(0, optional_dtype("empty", dtype) or dtypes.float64, shape_of("empty", shape)))
 
 
 def full_like(x: Array, /, fill_value: ArrayLike, dtype: Any = None, *, device: Any = None) -> Array:
@@ -253,7 +257,7 @@ def zeros_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
     """
     check_device("zeros_like", device)
     node = node_of("zeros_like", x)
-    return wrap(UOp.const(0, optional_dtype("zeros_like", dtype) or node.dtype, node.shape))
+    return wrap_array(UOp.const(0, optional_dtype("zeros_like", dtype) or node.dtype, node.shape))
 
 
 def ones_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
@@ -272,7 +276,7 @@ def ones_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
     """
     check_device("ones_like", device)
     node = node_of("ones_like", x)
-    return wrap(UOp.const(1, optional_dtype("ones_like", dtype) or node.dtype, node.shape))
+    return wrap_array(UOp.const(1, optional_dtype("ones_like", dtype) or node.dtype, node.shape))
 
 
 def empty_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
@@ -291,7 +295,7 @@ def empty_like(x: Array, /, dtype: Any = None, *, device: Any = None) -> Array:
     """
     check_device("empty_like", device)
     node = node_of("empty_like", x)
-    return wrap(UOp.const(0, optional_dtype("empty_like", dtype) or node.dtype, node.shape))
+    return wrap_array(UOp.const(0, optional_dtype("empty_like", dtype) or node.dtype, node.shape))
 
 
 # ---------------------------------------------------------------------------------------------- ranges
@@ -391,19 +395,24 @@ def linspace(
     dtype: Any = None,
     device: Any = None,
     endpoint: bool = True,
+    axis: int = 0,
 ) -> Array:
     """``num`` numbers from ``start`` to ``stop``, equally far apart.
 
     Args:
-        start: first number, a Python scalar or an array without axes.
-        stop: last number; left out of the result unless ``endpoint``.
+        start: first number, a Python scalar or an array.
+        stop: last number, likewise; left out of the result unless ``endpoint``.
         num: how many.
-        dtype: dtype wanted; None is complex128 if either end is complex, else float64.
+        dtype: dtype wanted; None is the promoted one of the ends, float64 for integers and bool.
         device: "cpu" or None.
         endpoint: whether ``stop`` is one of the numbers; the last one is then exact.
+        axis: where the axis of the numbers stands in the result, among those of the ends.
     Returns:
-        ``dtype``; shape ``(num,)``. Differentiable in ``start`` and ``stop`` where they are arrays.
+        ``dtype``; the common shape of the ends with ``num`` put in at ``axis``. Differentiable in ``start`` and
+        ``stop`` where they are arrays.
     Raises:
+        AxisError: ``axis`` is out of range.
+        ShapeError: the ends cannot be broadcast together.
         ValueError: ``num`` is negative.
     Example:
         >>> import uopc_array as xp
@@ -414,17 +423,12 @@ def linspace(
     n = integer("linspace", "num", num)
     if n < 0:
         raise ValueError(f"linspace: expected a number of samples of 0 or more, got num={n}")
-    check_shape("linspace", (n,))
-    first, last = node_of("linspace", start), node_of("linspace", stop)
-    if first.shape != () or last.shape != ():
-        raise ShapeError(f"linspace: expected scalar ends, got shapes {first.shape} and {last.shape}")
-    wanted = optional_dtype("linspace", dtype)
-    complex_ends = is_complex(first.dtype) or is_complex(last.dtype)
-    working = dtypes.complex128 if complex_ends or (wanted and is_complex(wanted)) else dtypes.float64
-    out = _spaced(first.cast(working), last.cast(working), n, endpoint)
-    if wanted and is_integer(wanted):
-        out = out.unary(Ops.FLOOR)
-    return wrap(cast_node(out, wanted or working))
+    first, last = promote_floating("linspace", start, stop)
+    at = normalize_axis("linspace", axis, first.ndim + 1)
+    check_shape("linspace", (n, *first.shape))
+    out = _axes.move_axis(_spaced(first, last, n, endpoint), 0, at)
+    wanted = optional_dtype("linspace", dtype) or out.dtype
+    return wrap(cast_node(out.unary(Ops.FLOOR) if is_integer(wanted) else out, wanted, "linspace"))
 
 
 # Python numbers and what is computed from them alone
@@ -434,22 +438,29 @@ _NUMBERS = frozenset({Ops.CONST, Ops.SUB, Ops.DIV, Ops.CAST})
 def _spaced(first: UOp, last: UOp, n: int, endpoint: bool) -> UOp:
     """NumPy's order of operations: ``i * ((last - first) / parts) + first``, and `last` itself at the end."""
     parts = n - 1 if endpoint else n
-    place = composite.iota((n,), 0)
+    shape = (n, *first.shape)
+    place = composite.iota(shape, 0)
     ramp, distance = place.cast(first.dtype), last - first
     gap = distance / parts if parts > 0 else distance
     if _is_zero(gap) and not _is_zero(distance):  # the gap is below the least number, its multiples are not
-        ramp = ramp / parts * composite.broadcast_to(distance, (n,))
+        ramp = ramp / parts * composite.broadcast_to(distance, shape)
     else:
-        ramp = ramp * composite.broadcast_to(gap, (n,))
-    out = ramp + composite.broadcast_to(first, (n,))
+        ramp = ramp * composite.broadcast_to(gap, shape)
+    out = ramp + composite.broadcast_to(first, shape)
     if endpoint and n > 1:
-        out = place.eq(n - 1).where(composite.broadcast_to(last, (n,)), out)
+        out = place.eq(n - 1).where(composite.broadcast_to(last, shape), out)
     return out
 
 
 def _is_zero(node: UOp) -> bool:
     """Whether a node is made of Python numbers only and is 0."""
-    return all(source.op in _NUMBERS for source in node.toposort()) and wrap(node).item() == 0
+    return node.size == 1 and all(source.op in _NUMBERS for source in node.toposort()) and wrap(node).item() == 0
+
+
+def rows_and_columns(name: str, given: dict[str, int | None]) -> tuple[int, ...]:
+    """The shape of a matrix from the arguments for its extents, of which the second may be None."""
+    rows, *columns = [integer(name, what, n) for what, n in given.items() if n is not None]
+    return shape_of(name, (rows, *(columns or [rows])))
 
 
 def _within(name: str, k: int, shape: tuple[int, ...]) -> int:
@@ -477,7 +488,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: Any = None
                [0., 0., 1.]], dtype=float64)
     """
     check_device("eye", device)
-    shape = shape_of("eye", (n_rows, n_rows if n_cols is None else n_cols))
+    shape = rows_and_columns("eye", {"n_rows": n_rows, "n_cols": n_cols})
     on_diagonal = composite.iota(shape, 1).eq(composite.iota(shape, 0) + _within("eye", k, shape))
     return wrap(on_diagonal.cast(optional_dtype("eye", dtype) or dtypes.float64))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_array._arguments import check_device, node_of, wrap
+from uopc_array._arguments import check_device, node_of, wrap_like
 from uopc_array._nodes import cast_node, is_scalar
 from uopc_array._promotion import result_dtype
 from uopc_array.array import Array
@@ -80,7 +80,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
     wanted, node = as_dtype(dtype, "astype"), node_of("astype", x)
     if not copy and wanted is node.dtype and not x._weak:
         return x
-    return wrap(cast_node(node, wanted, "astype"))
+    return wrap_like(x, cast_node(node, wanted, "astype"))
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:

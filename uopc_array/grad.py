@@ -17,7 +17,9 @@ from typing import Any, cast
 import numpy as np
 
 import uopc_core
+from uopc_array._arguments import wrap_like
 from uopc_array._nodes import as_node, cast_node, is_scalar
+from uopc_array._numbers import integers, is_sequence
 from uopc_array._tracing import fresh_number, substitute
 from uopc_array._trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
 from uopc_array.array import Array
@@ -35,12 +37,14 @@ class _Variables:
 
     Attributes:
         args: what to call the function with.
+        handles: on the variables, as the function is given them.
         nodes: the variables.
         sources: the nodes that they stand for.
         treedefs: structure of each argument that is differentiated by.
     """
 
     args: list[Any]
+    handles: list[Array]
     nodes: list[UOp]
     sources: list[UOp]
     treedefs: list[TreeDef]
@@ -49,14 +53,18 @@ class _Variables:
         """`nodes` with the variables replaced by what they stand for: they carry no history of this derivative."""
         return substitute(nodes, dict(zip(self.nodes, self.sources, strict=True)), TRACKED)
 
-    def unflatten(self, leaves: Sequence[Any]) -> list[Any]:
+    def wrap(self, nodes: Sequence[UOp]) -> list[Array]:
+        """What belongs to the variables, as numbers and arrays as they are."""
+        return [handle._same_kind(node) for handle, node in zip(self.handles, nodes, strict=True)]
+
+    def unflatten(self, leaves: Sequence[Array]) -> list[Any]:
         """One tree an argument."""
         parts = split(leaves, [treedef.num_leaves for treedef in self.treedefs])
         return [unflatten(treedef, part) for treedef, part in zip(self.treedefs, parts, strict=True)]
 
 
 def _variables(name: str, args: Sequence[Any], argnums: Sequence[int]) -> _Variables:
-    out = _Variables(list(args), [], [], [])
+    out = _Variables(list(args), [], [], [], [])
     for number in argnums:
         if not -len(args) <= number < len(args):
             raise GradientError(
@@ -64,6 +72,7 @@ def _variables(name: str, args: Sequence[Any], argnums: Sequence[int]) -> _Varia
             )
         leaves, places, treedef = flatten_named(args[number], f"argument {number}")
         handles = [_variable(name, leaf, place, out) for leaf, place in zip(leaves, places, strict=True)]
+        out.handles += handles
         out.args[number] = unflatten(treedef, handles)
         out.treedefs.append(treedef)
     return out
@@ -87,7 +96,9 @@ def _variable(name: str, leaf: Any, place: str, into: _Variables) -> Array:
     node = source.stage(("variable", fresh_number()))
     into.sources.append(source)
     into.nodes.append(node)
-    return Array._from_uop(node, weak=is_scalar(leaf) or (isinstance(leaf, Array) and leaf._weak))
+    if isinstance(leaf, Array):
+        return leaf._same_kind(node, leaf._weak)
+    return Array._array_from_uop(node) if isinstance(leaf, np.ndarray) else Array._from_uop(node, is_scalar(leaf))
 
 
 def _scalar_output(name: str, value: Any) -> UOp:
@@ -168,7 +179,7 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -
 
 
 def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
-    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    numbers = integers(name, "argnums", argnums)
 
     @functools.wraps(f)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
@@ -179,15 +190,14 @@ def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool
         gradients = uopc_core.gradient(root, variables.nodes) if is_float(root.dtype) else _zeros(variables.nodes)
         aux_leaves, aux_tree = flatten(aux)
         traced = [leaf._uop for leaf in aux_leaves if isinstance(leaf, Array)]
-        closed = [Array._from_uop(node) for node in variables.close([root, *gradients, *traced])]
-        _make_mates(closed)
+        closed = variables.close([root, *gradients, *traced])
         n = 1 + len(gradients)
-        trees = variables.unflatten(closed[1:n])
-        result = trees[0] if isinstance(argnums, int) else tuple(trees)
-        if not has_aux:
-            return closed[0], result
-        rest = iter(closed[n:])
-        return (closed[0], unflatten(aux_tree, [next(rest) if isinstance(x, Array) else x for x in aux_leaves])), result
+        first, arrays, rest = wrap_like(value, closed[0]), variables.wrap(closed[1:n]), iter(closed[n:])
+        others = [x._same_kind(next(rest)) if isinstance(x, Array) else x for x in aux_leaves]
+        _make_mates([first, *arrays, *[x for x in others if isinstance(x, Array)]])
+        trees = variables.unflatten(arrays)
+        result = tuple(trees) if is_sequence(argnums) else trees[0]
+        return ((first, unflatten(aux_tree, others)) if has_aux else first), result
 
     return differentiated
 
@@ -220,7 +230,7 @@ def stop_gradient(x: Any) -> Any:
     """
 
     def detach(leaf: Any) -> Any:
-        return Array._from_uop(leaf._uop.stage("detach")) if isinstance(leaf, Array) else leaf
+        return leaf._same_kind(leaf._uop.stage("detach")) if isinstance(leaf, Array) else leaf
 
     return map_tree(detach, x)
 
@@ -230,18 +240,20 @@ def stop_gradient(x: Any) -> Any:
 
 @dataclass
 class _Outputs:
-    """What a function returned, as nodes."""
+    """What a function returned, as it came and as nodes."""
 
+    leaves: list[Any]
     nodes: list[UOp]
     treedef: TreeDef
 
     def wrap(self, nodes: Sequence[UOp]) -> Any:
-        return unflatten(self.treedef, [Array._from_uop(node) for node in nodes])
+        """What belongs to the results, as numbers and arrays as they are."""
+        return unflatten(self.treedef, [wrap_like(x, node) for x, node in zip(self.leaves, nodes, strict=True)])
 
 
 def _outputs(value: Any) -> _Outputs:
     leaves, treedef = flatten(value)
-    return _Outputs([as_node(leaf) for leaf in leaves], treedef)
+    return _Outputs(leaves, [as_node(leaf) for leaf in leaves], treedef)
 
 
 def _like(name: str, tree: Any, treedef: TreeDef, nodes: Sequence[UOp]) -> list[UOp]:
@@ -282,7 +294,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     def pull(cotangent: Any) -> tuple[Any, ...]:
         seeds = _like("vjp", cotangent, outputs.treedef, outputs.nodes)
         nodes = variables.close(uopc_core.pull_back(outputs.nodes, seeds, variables.nodes))
-        return tuple(variables.unflatten([Array._from_uop(node) for node in nodes]))
+        return tuple(variables.unflatten(variables.wrap(nodes)))
 
     return outputs.wrap(variables.close(outputs.nodes)), pull
 

@@ -19,6 +19,7 @@ import numpy as np
 
 import uopc_core
 from uopc_array._nodes import as_node, cast_node, default_dtype
+from uopc_array._numbers import integers
 from uopc_array._origins import named
 from uopc_array._realize import buffer_of_node
 from uopc_array._tracing import fresh_number, substitute
@@ -139,7 +140,7 @@ def _plain_key(args: tuple[Any, ...]) -> Hashable | None:
             uop = x._uop
             if uop.flags or x._weak:
                 return None
-            key.append(uop.shape)
+            key.append(None if x._is_number else uop.shape)
             key.append(uop.dtype)
         elif type(x) is float or (type(x) is int and -(2**63) <= x < 2**63) or type(x) is complex:
             key.append(type(x))
@@ -167,7 +168,9 @@ def _signature(leaf: Any) -> tuple[Hashable, ...]:
         TraceError: a static leaf that is not hashable.
     """
     if isinstance(leaf, Array):
-        return (_TYPES[leaf._uop.dtype.kind],) if leaf._weak else (leaf._uop.shape, leaf._uop.dtype)
+        if leaf._weak:
+            return (_TYPES[leaf._uop.dtype.kind],)
+        return (None if leaf._is_number else leaf._uop.shape, leaf._uop.dtype)
     if isinstance(leaf, np.ndarray | np.generic):
         like = cast("Array", leaf)
         return (("scalar", like.dtype),) if isinstance(leaf, np.generic) else (like.shape, like.dtype)
@@ -202,7 +205,7 @@ def _make_trace(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     trace.foreign = any(node.flags & TRACKED for node in outputs) or _reads_foreign_input(trace)
     trace.computed = [i for i, node in enumerate(outputs) if node.flags & TRACED and node not in params]
     trace.passed = [(i, params.index(node)) for i, node in enumerate(outputs) if node in params]
-    if out_tree.is_leaf() and len(outputs) == len(trace.computed) == 1:
+    if out_tree.is_leaf() and len(outputs) == len(trace.computed) == 1 and _is_plain(out_leaves[0]):
         trace.single = out_leaves[0]
     return trace
 
@@ -215,8 +218,15 @@ def _input(leaf: Any) -> Array:
     if isinstance(leaf, np.generic):
         return Array._from_uop(UOp.param(number, (), as_node(leaf).dtype, "scalar"))
     node = as_node(leaf)
-    weak = isinstance(leaf, Array) and leaf._weak
-    return Array._from_uop(UOp.param(number, node.shape, node.dtype, "scalar" if weak else "buffer"), weak)
+    if not isinstance(leaf, Array):
+        return Array._array_from_uop(UOp.param(number, node.shape, node.dtype))
+    param = UOp.param(number, node.shape, node.dtype, "scalar" if leaf._weak else "buffer")
+    return leaf._same_kind(param, leaf._weak)
+
+
+def _is_plain(x: Array) -> bool:
+    """Whether `x` is what a new handle is: an array of one axis or more, or a number."""
+    return x.ndim > 0 or x._is_number
 
 
 def _reads_foreign_input(trace: _Trace) -> bool:
@@ -283,7 +293,7 @@ def _inline(trace: _Trace, inputs: Sequence[Any]) -> Any:
 def _results(trace: _Trace, nodes: Sequence[UOp], inputs: Sequence[Any]) -> Any:
     """What the function returned, on `nodes`; arguments that it assigned to get their new values."""
     rest = iter(nodes)
-    leaves = [Array._from_uop(next(rest), leaf._weak) if isinstance(leaf, Array) else leaf for leaf in trace.leaves]
+    leaves = [leaf._same_kind(next(rest), leaf._weak) if isinstance(leaf, Array) else leaf for leaf in trace.leaves]
     for i, node in zip(trace.assigned, rest, strict=True):
         _assign(inputs[i], node)
     return unflatten(trace.treedef, leaves)
@@ -330,7 +340,7 @@ def jit(
         >>> jit(lambda x, y: x * y + 1)(3.0, 2.0)
         Array(7., dtype=float64)
     """
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    numbers = integers("jit", "static_argnums", static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     if f is None:
         return functools.partial(JittedFunction, static_argnums=numbers, static_argnames=names)

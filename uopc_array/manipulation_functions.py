@@ -22,6 +22,7 @@ from uopc_array._arguments import (
     shape_of,
     view,
     wrap,
+    wrap_array,
 )
 from uopc_array._nodes import as_node, to_operand
 from uopc_array._promotion import broadcast, result_dtype
@@ -84,7 +85,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """
     nodes = [node_of("broadcast_arrays", x) for x in arrays]
     shape = broadcast("broadcast_arrays", *[node.shape for node in nodes])
-    return tuple([wrap(composite.broadcast_to(node, shape)) for node in nodes])
+    return tuple([wrap_array(composite.broadcast_to(node, shape)) for node in nodes])
 
 
 def broadcast_to(x: Array, /, shape: ShapeLike) -> Array:
@@ -105,7 +106,7 @@ def broadcast_to(x: Array, /, shape: ShapeLike) -> Array:
     """
     node, wanted = node_of("broadcast_to", x), shape_of("broadcast_to", shape)
     try:
-        return wrap(composite.broadcast_to(node, wanted))
+        return wrap_array(composite.broadcast_to(node, wanted))
     except ShapeError:
         raise ShapeError(
             f"broadcast_to: shape {node.shape} cannot be broadcast to {wanted}; only axes of extent 1 grow"
@@ -115,8 +116,8 @@ def broadcast_to(x: Array, /, shape: ShapeLike) -> Array:
 # ---------------------------------------------------------------------------------------------- joining
 
 
-def _joined(name: str, arrays: Sequence[Array]) -> list[UOp]:
-    """The nodes of `arrays` in their promoted dtype."""
+def _joined(name: str, arrays: Sequence[Array], weak: bool) -> list[UOp]:
+    """The nodes of `arrays` in their promoted dtype, to which Python numbers only give way if they are `weak`."""
     if not isinstance(arrays, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # concat(x, y) is easily written
         raise TypeError(f"{name}: expected a sequence of arrays, got {type(arrays).__name__}")
     if getattr(arrays, "ndim", 1) == 0:
@@ -124,7 +125,7 @@ def _joined(name: str, arrays: Sequence[Array]) -> list[UOp]:
     arrays = list(arrays)
     if len(arrays) == 0:
         raise ShapeError(f"{name}: expected one array or more, got none")
-    operands = [to_operand(x, name) for x in arrays]
+    operands = [to_operand(x, name) if weak else as_node(x, name=name) for x in arrays]
     dtype = result_dtype(*operands, name=name)
     return [as_node(x, dtype, name=name) for x in operands]
 
@@ -145,7 +146,7 @@ def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
         >>> xp.concat([xp.asarray([1, 2]), xp.asarray([3])])
         Array([1, 2, 3], dtype=int64)
     """
-    nodes = _joined("concat", arrays)
+    nodes = _joined("concat", arrays, weak=True)
     if axis is None:
         return wrap(composite.concat([node.reshape((node.size,)) for node in nodes], 0))
     at = normalize_axis("concat", axis, nodes[0].ndim)
@@ -172,7 +173,7 @@ def stack(arrays: Sequence[Array], /, axis: int = 0) -> Array:
         Array([[1, 3],
                [2, 4]], dtype=int64)
     """
-    nodes = _joined("stack", arrays)
+    nodes = _joined("stack", arrays, weak=False)
     if len({node.shape for node in nodes}) > 1:
         raise ShapeError(f"stack: expected one shape, got {', '.join(str(node.shape) for node in nodes)}")
     return wrap(composite.stack(nodes, normalize_axis("stack", axis, nodes[0].ndim + 1)))
@@ -220,7 +221,7 @@ def reshape(x: Array, /, shape: ShapeLike, *, copy: bool | None = None) -> Array
     """
     node = node_of("reshape", x)
     moved = node.reshape(_inferred(node, shape))
-    return wrap(moved) if copy else view(x, moved)
+    return wrap_array(moved) if copy else view(x, moved)
 
 
 def _inferred(node: UOp, shape: ShapeLike) -> tuple[int, ...]:
@@ -355,7 +356,8 @@ def flip(x: Array, /, axis: AxisLike = None) -> Array:
         Array([3, 2, 1], dtype=int64)
     """
     node = node_of("flip", x)
-    return view(x, node.flip(normalize_axes("flip", axis, node.ndim)))
+    axes = normalize_axes("flip", axis, node.ndim)
+    return view(x, node.flip(axes)) if node.ndim else wrap(node)
 
 
 def roll(x: Array, /, shift: int | Sequence[int], axis: AxisLike = None) -> Array:
@@ -378,7 +380,7 @@ def roll(x: Array, /, shift: int | Sequence[int], axis: AxisLike = None) -> Arra
     node = node_of("roll", x)
     if axis is None:
         total = sum(integers("roll", "shift", shift))
-        return wrap(_rolled(node.reshape((node.size,)), total, 0).reshape(node.shape))
+        return wrap_array(_rolled(node.reshape((node.size,)), total, 0).reshape(node.shape))
     axes = [normalize_axis("roll", a, node.ndim) for a in (axis if isinstance(axis, tuple | list) else [axis])]
     shifts = list(integers("roll", "shift", shift))
     shifts = shifts * len(axes) if len(shifts) == 1 else shifts
@@ -387,7 +389,7 @@ def roll(x: Array, /, shift: int | Sequence[int], axis: AxisLike = None) -> Arra
         raise ShapeError(f"roll: expected one shift or one for each axis, got shift={shift} and axis={axis}")
     for places, at in zip(shifts, axes, strict=True):
         node = _rolled(node, places, at)
-    return wrap(node)
+    return wrap_array(node)
 
 
 def _rolled(node: UOp, shift: int, axis: int) -> UOp:
@@ -416,14 +418,14 @@ def tile(x: Array, repetitions: ShapeLike, /) -> Array:
         >>> xp.tile(xp.asarray([1, 2]), (2,))
         Array([1, 2, 1, 2], dtype=int64)
     """
-    node, times = node_of("tile", x), shape_of("tile", repetitions)
+    node, times = node_of("tile", x), shape_of("tile", repetitions, "repetitions")
     ndim = max(node.ndim, len(times))
     shape = (*[1] * (ndim - node.ndim), *node.shape)
     times = (*[1] * (ndim - len(times)), *times)
     check_shape("tile", tuple([n * t for n, t in zip(shape, times, strict=True)]))
     grown = node.reshape([m for n in shape for m in (1, n)])
     grown = grown.expand([m for pair in zip(times, shape, strict=True) for m in pair])
-    return wrap(grown.reshape([n * t for n, t in zip(shape, times, strict=True)]))
+    return wrap_array(grown.reshape([n * t for n, t in zip(shape, times, strict=True)]))
 
 
 def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:

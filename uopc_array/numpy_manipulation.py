@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 from uopc_array import _axes
 from uopc_array._arguments import (
     ArrayLike,
     check_device,
-    filler,
-    from_memory,
     integer,
-    integer_array,
     integers,
     is_sequence,
+    known,
     node_of,
     normalize_axes,
     normalize_axis,
     optional_dtype,
-    shape_of,
     wrap,
 )
+from uopc_array._nodes import as_node, is_scalar
+from uopc_array._promotion import check_cast, check_casting, result_dtype
 from uopc_array.array import Array
-from uopc_array.creation_functions import asarray, eye
+from uopc_array.creation_functions import asarray, eye, rows_and_columns
 from uopc_array.manipulation_functions import concat, flip, moveaxis, permute_dims, reshape
-from uopc_core import UOp, composite, dtypes
+from uopc_core import UOp, as_dtype, composite, dtypes
 from uopc_core.errors import ShapeError
 
 __all__ = [
@@ -52,7 +48,6 @@ __all__ = [
     "hstack",
     "identity",
     "ndim",
-    "pad",
     "ravel",
     "rollaxis",
     "rot90",
@@ -122,7 +117,7 @@ def identity(n: int, dtype: Any = None) -> Array:
         Array([[1., 0.],
                [0., 1.]], dtype=float64)
     """
-    return eye(n, dtype=dtype)
+    return eye(integer("identity", "n", n), dtype=dtype)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
@@ -141,7 +136,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
         Array([[1., 0.],
                [1., 1.]], dtype=float64)
     """
-    extents = shape_of("tri", (N, N if M is None else M))
+    extents = rows_and_columns("tri", {"N": N, "M": M})
     start = max(min(integer("tri", "k", k), extents[1]), -extents[0])
     below = composite.iota(extents, 1) <= composite.iota(extents, 0) + start
     return wrap(below.cast(optional_dtype("tri", dtype) or dtypes.float64))
@@ -180,7 +175,7 @@ def transpose(a: ArrayLike, /, axes: Sequence[int] | None = None) -> Array:
         (3, 2)
     """
     x = asarray(a)
-    return permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else axes)
+    return permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else known("transpose", "axes", axes))
 
 
 def swapaxes(a: ArrayLike, axis1: int, axis2: int, /) -> Array:
@@ -273,22 +268,33 @@ def atleast_3d(*arrays: ArrayLike) -> Any:
 # ------------------------------------------------------------------------------------------- joining
 
 
-def concatenate(arrays: Sequence[ArrayLike], axis: int | None = 0, *, dtype: Any = None) -> Array:
+def concatenate(
+    arrays: Sequence[ArrayLike], axis: int | None = 0, *, dtype: Any = None, casting: str = "same_kind"
+) -> Array:
     """NumPy's name of `concat`, with a dtype.
 
     Args:
         arrays: any dtypes; shapes that agree on every axis but ``axis``.
         axis: axis along which to join; None joins the flattened arrays.
         dtype: dtype wanted; None is the promoted one.
+        casting: which conversions to ``dtype`` are allowed: "no", "equiv", "safe", "same_kind" or "unsafe".
     Returns:
         ``dtype``; extents as given, added up at ``axis``.
+    Raises:
+        DTypeError: an array may not be converted to ``dtype``.
     Example:
         >>> import uopc_array as xp
         >>> xp.concatenate(([1, 2], [3.5]))
         Array([1. , 2. , 3.5], dtype=float64)
     """
-    out = concat([asarray(a) for a in arrays], axis=axis)
-    return out if dtype is None else asarray(out, dtype=dtype)
+    check_casting("concatenate", casting)
+    along = known("concatenate", "axis", axis)
+    if dtype is None:
+        return concat(arrays, axis=along)
+    wanted = as_dtype(dtype, "concatenate")
+    for a in arrays:
+        check_cast("concatenate", result_dtype(a, wanted) if is_scalar(a) else as_node(a).dtype, wanted, casting)
+    return concat([wrap(as_node(a, wanted, name="concatenate")) for a in arrays], axis=along)
 
 
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
@@ -305,7 +311,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
         >>> xp.append(xp.asarray([1, 2]), 3)
         Array([1, 2, 3], dtype=int64)
     """
-    return concat([asarray(arr), asarray(values)], axis=axis)
+    return concat([asarray(arr), asarray(values)], axis=known("append", "axis", axis))
 
 
 def vstack(tup: Sequence[ArrayLike]) -> Array:
@@ -435,17 +441,18 @@ def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 
 
 def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
     """`split` along axis 0."""
-    return split(ary, indices_or_sections, 0)
+    return _cut("vsplit", asarray(ary)._uop, indices_or_sections, 0, equal=True)
 
 
 def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
     """`split` along axis 1, or the only axis of a vector."""
-    return split(ary, indices_or_sections, 0 if node_of("hsplit", ary).ndim == 1 else 1)
+    node = node_of("hsplit", ary)
+    return _cut("hsplit", node, indices_or_sections, 0 if node.ndim == 1 else 1, equal=True)
 
 
 def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
     """`split` along axis 2."""
-    return split(ary, indices_or_sections, 2)
+    return _cut("dsplit", asarray(ary)._uop, indices_or_sections, 2, equal=True)
 
 
 # ------------------------------------------------------------------------------------------- order and diagonals
@@ -530,68 +537,13 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
                [0, 2]], dtype=int64)
     """
     node = node_of("diag", v)
+    k = integer("diag", "k", k)
     if node.ndim == 2:
         return diagonal(v, k)
     if node.ndim != 1:
         raise ShapeError(f"diag: expected one axis or two, got shape {node.shape}")
-    k = integer("diag", "k", k)
     n = node.size + abs(k)
     rows = node.pad([(max(-k, 0), max(k, 0))])
     square = rows.reshape((n, 1)).expand((n, n))
     on_diagonal = composite.iota((n, n), 1).eq(composite.iota((n, n), 0) + k)
     return wrap(on_diagonal.where(square, composite.zeros_like(square)))
-
-
-# ------------------------------------------------------------------------------------------- padding
-
-# places in the source of the places of a padded axis, for the modes that repeat what is there
-_REPEATING = {"edge", "reflect", "symmetric", "wrap"}
-
-
-def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Array:
-    """``array`` with elements put around it.
-
-    Args:
-        array: any dtype, any shape.
-        pad_width: how many before and after: one number, a pair, or a pair for every axis.
-        mode: "constant" puts ``constant_values``; "edge" the last element; "reflect", "symmetric" and "wrap" repeat the
-            array.
-        constant_values: one number, a pair, or a pair for every axis; differentiable where they are arrays.
-    Returns:
-        dtype of ``array``; extents grown by both widths.
-    Raises:
-        ValueError: another mode, or a negative width.
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.pad(xp.asarray([1, 2]), (1, 2))
-        Array([0, 1, 2, 0, 0], dtype=int64)
-    """
-    node = node_of("pad", array)
-    given = integer_array("pad", "pad_width", pad_width)
-    widths: list[list[int]] = np.broadcast_to(given, (node.ndim, 2)).tolist()
-    if any(width < 0 for pair in widths for width in pair):
-        raise ValueError(f"pad: expected widths of 0 or more, got pad_width={pad_width}")
-    if mode == "constant":
-        return wrap(_pad_constant(node, widths, constant_values))
-    if mode not in _REPEATING:
-        raise ValueError(f"pad: expected a mode of constant, {', '.join(sorted(_REPEATING))}, got {mode!r}")
-    for axis, (before, after) in enumerate(widths):
-        if before or after:
-            places = np.pad(np.arange(node.shape[axis]), (before, after), cast("Any", mode))
-            node = _axes.take_on_axis("pad", node, node_of("pad", from_memory(places)), axis)
-    return wrap(node)
-
-
-def _pad_constant(node: UOp, widths: list[list[int]], values: Any) -> UOp:
-    if isinstance(values, int | float) and values == 0 and math.copysign(1, values) > 0:
-        return node.pad([(before, after) for before, after in widths])
-    fills = filler("pad", "constant_values", values, node.dtype, (node.ndim, 2))
-    for axis, (before, after) in enumerate(widths):
-        first, last = (fills.index(axis).index(side) for side in (0, 1))
-        parts = [_filled(node, axis, before, first), node, _filled(node, axis, after, last)]
-        node = composite.concat([part for part in parts if part.shape[axis]] or [node], axis)
-    return node
-
-
-def _filled(node: UOp, axis: int, n: int, value: UOp) -> UOp:
-    return composite.broadcast_to(value, (*node.shape[:axis], n, *node.shape[axis + 1 :]))

@@ -14,11 +14,13 @@ from uopc_array._arguments import (
     as_real,
     as_real_floating,
     integer,
+    known,
     node_of,
     normalize_axes,
     normalize_axis,
     operand,
     wrap,
+    wrap_array,
 )
 from uopc_array._nodes import Operand, as_node, is_scalar
 from uopc_array._promotion import promote, promote_to, result_dtype
@@ -60,7 +62,7 @@ amin = min
 
 def _flat(name: str, x: ArrayLike, axis: int | None) -> tuple[Array, int]:
     node = node_of(name, x)
-    return (wrap(node.reshape((node.size,))), 0) if axis is None else (wrap(node), axis)
+    return (wrap(node.reshape((node.size,))), 0) if axis is None else (wrap(node), known(name, "axis", axis))
 
 
 def cumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
@@ -119,7 +121,7 @@ def ptp(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array
         >>> xp.ptp(xp.asarray([3, 9, 5]))
         Array(6, dtype=int64)
     """
-    x = wrap(node_of("ptp", a))
+    x, axis = wrap(node_of("ptp", a)), known("ptp", "axis", axis)
     return wrap(max(x, axis=axis, keepdims=keepdims)._uop - min(x, axis=axis, keepdims=keepdims)._uop)
 
 
@@ -140,6 +142,7 @@ def average(a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = Non
         >>> xp.average(xp.asarray([1.0, 5.0]), weights=xp.asarray([3.0, 1.0]))
         Array(2., dtype=float64)
     """
+    axis = known("average", "axis", axis)
     if weights is None:
         return mean(wrap(node_of("average", a)), axis=axis, keepdims=keepdims)
     node, weight = node_of("average", a), node_of("average", weights)
@@ -179,7 +182,7 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
     """
     _check_part("quantile", q, 1)
     (node,) = as_real_floating("quantile", node_of("quantile", a))
-    where = q if is_scalar(q) else node_of("quantile", q)
+    where = operand("quantile", "q", q)
     axes = normalize_axes("quantile", axis, node.ndim)
     n = prod(node.shape[i] for i in axes)
     if n == 0:
@@ -190,7 +193,7 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
     out = _interpolated(_axes.move_axis(ordered, len(rest), 0), place, n, result_dtype(node, where))
     if keepdims:
         kept = [1 if i in axes else m for i, m in enumerate(node.shape)]
-        out = out.reshape((*place.shape, *kept))
+        return wrap_array(out.reshape((*place.shape, *kept)))
     return wrap(out)
 
 
@@ -231,8 +234,9 @@ def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: b
         Array(2., dtype=float64)
     """
     _check_part("percentile", q, 100)
-    part = q / 100 if is_scalar(q) else wrap(as_real_floating("percentile", node_of("percentile", q))[0] / 100)
-    return quantile(a, part, axis, keepdims=keepdims)
+    percent = operand("percentile", "q", q)
+    part: Any = wrap(percent) if isinstance(percent, UOp) else percent
+    return quantile(a, part / 100, known("percentile", "axis", axis), keepdims=keepdims)
 
 
 def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
@@ -261,7 +265,9 @@ def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Ar
     low, high, last = (_column(rows, i) for i in ((n - 1) // 2, n // 2, n - 1))
     middle = low if n % 2 else (low + high) * 0.5
     out = _bodies.isnan(last).where(last, middle)
-    return wrap(out.reshape([1 if i in axes else m for i, m in enumerate(node.shape)]) if keepdims else out)
+    if keepdims:
+        return wrap_array(out.reshape([1 if i in axes else m for i, m in enumerate(node.shape)]))
+    return wrap(out)
 
 
 def _column(rows: UOp, place: int) -> UOp:
@@ -289,7 +295,7 @@ def nansum(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: 
         >>> xp.nansum(xp.asarray([2.0, xp.nan, 1.0]))
         Array(3., dtype=float64)
     """
-    return sum(_replaced("nansum", a, 0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+    return sum(_replaced("nansum", a, 0)[0], axis=known("nansum", "axis", axis), dtype=dtype, keepdims=keepdims)
 
 
 def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
@@ -301,7 +307,7 @@ def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims:
         >>> xp.nanprod(xp.asarray([2.0, xp.nan, 3.0]))
         Array(6., dtype=float64)
     """
-    return prod_of(_replaced("nanprod", a, 1)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+    return prod_of(_replaced("nanprod", a, 1)[0], axis=known("nanprod", "axis", axis), dtype=dtype, keepdims=keepdims)
 
 
 def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
@@ -313,7 +319,7 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array
         >>> xp.nancumsum(xp.asarray([2.0, xp.nan, 1.0]))
         Array([2., 2., 3.], dtype=float64)
     """
-    return cumsum(_replaced("nancumsum", a, 0)[0], axis, dtype)
+    return cumsum(_replaced("nancumsum", a, 0)[0], known("nancumsum", "axis", axis), dtype)
 
 
 def _nan_extreme(name: str, a: ArrayLike, op: Ops, axis: AxisLike, keepdims: bool) -> Array:
@@ -383,14 +389,19 @@ def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: ArrayLike = 0, keepdims
         >>> xp.nanvar(xp.asarray([2.0, xp.nan, 4.0]))
         Array(1., dtype=float64)
     """
-    (node,) = as_real_floating("nanvar", node_of("nanvar", a))
-    center = composite.broadcast_to(nanmean(node, axis, keepdims=True)._uop, node.shape)
+    return wrap(_nan_variance("nanvar", a, axis, ddof, keepdims))
+
+
+def _nan_variance(name: str, a: ArrayLike, axis: AxisLike, ddof: ArrayLike, keepdims: bool) -> UOp:
+    (node,) = as_real_floating(name, node_of(name, a))
+    axes = normalize_axes(name, axis, node.ndim)
+    center = composite.broadcast_to(nanmean(node, axes, keepdims=True)._uop, node.shape)
     valid = node.eq(node)
     apart = valid.where(node - center, 0)  # nan where the center is infinite
     count = valid.cast(node.dtype)
-    axes = normalize_axes("nanvar", axis, node.ndim)
     total = composite.reduce_axes(apart * apart, Ops.ADD, axes, keepdims)
-    return wrap(per_degree_of_freedom("nanvar", total, composite.reduce_axes(count, Ops.ADD, axes, keepdims), ddof))
+    number = composite.reduce_axes(count, Ops.ADD, axes, keepdims)
+    return per_degree_of_freedom(name, total, number, operand(name, "ddof", ddof))
 
 
 def nanstd(a: ArrayLike, axis: AxisLike = None, *, ddof: ArrayLike = 0, keepdims: bool = False) -> Array:
@@ -402,7 +413,7 @@ def nanstd(a: ArrayLike, axis: AxisLike = None, *, ddof: ArrayLike = 0, keepdims
         >>> xp.nanstd(xp.asarray([2.0, xp.nan, 4.0]))
         Array(1., dtype=float64)
     """
-    return wrap(_bodies.root_of_squares(nanvar(a, axis, ddof=ddof, keepdims=keepdims)._uop))
+    return wrap(_bodies.root_of_squares(_nan_variance("nanstd", a, axis, ddof, keepdims)))
 
 
 def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) -> Array:
@@ -426,7 +437,7 @@ def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) 
     first, second = (_axes.take_along_axis("nanmedian", rows, place, 0).reshape(count.shape) for place in places)
     out = count.eq(0).where(float("nan"), (first + second) * 0.5)
     kept = (1,) * given.ndim if axis is None else (*node.shape[:at], 1, *node.shape[at + 1 :])
-    return wrap(out.reshape(kept) if keepdims else out)
+    return wrap_array(out.reshape(kept)) if keepdims else wrap(out)
 
 
 # ------------------------------------------------------------------------------------------- slopes and areas

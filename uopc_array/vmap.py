@@ -13,7 +13,9 @@ from math import prod
 from typing import Any
 
 import uopc_core
+from uopc_array._arguments import wrap_like
 from uopc_array._nodes import as_node, is_scalar
+from uopc_array._numbers import integers, is_sequence
 from uopc_array._tracing import fresh_number
 from uopc_array._trees import flatten, map_tree, spread, unflatten
 from uopc_array.array import Array
@@ -59,7 +61,8 @@ def vmap(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
         leaves, treedef = flatten(f(*inner, **named))
         nodes = uopc_core.batch([as_node(leaf) for leaf in leaves], replacements)
         wanted = _axes_of("out_axes", out_axes, unflatten(treedef, nodes))
-        return unflatten(treedef, [_moved(node, axis) for node, axis in zip(nodes, wanted, strict=True)])
+        moved = [_moved(leaf, node, axis) for leaf, node, axis in zip(leaves, nodes, wanted, strict=True)]
+        return unflatten(treedef, moved)
 
     return mapped
 
@@ -104,10 +107,10 @@ def _input(leaf: Any, axis: int | None, replacements: dict[UOp, UOp]) -> Any:
     return Array._from_uop(param)
 
 
-def _moved(node: UOp, axis: int | None) -> Array:
-    """A result whose first axis is the mapped one, with that axis where it was asked for."""
+def _moved(leaf: Any, node: UOp, axis: int | None) -> Array:
+    """The result `leaf`, of which `node` has the mapped axis in front, with that axis where it was asked for."""
     if axis is None:
-        return Array._from_uop(node.shrink([(0, 1), *[(0, n) for n in node.shape[1:]]]).reshape(node.shape[1:]))
+        return wrap_like(leaf, node.shrink([(0, 1), *[(0, n) for n in node.shape[1:]]]).reshape(node.shape[1:]))
     if not -node.ndim <= axis < node.ndim:
         raise AxisError(f"vmap: axis {axis} of out_axes is out of bounds for a result of {node.ndim} axes")
     order = list(range(1, node.ndim))
@@ -138,7 +141,7 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 
     @functools.wraps(f)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+        numbers = integers("jacrev", "argnums", argnums)
         value, pull = vjp(_of_arguments(f, args, kwargs, numbers), *[args[i] for i in numbers])
         leaves, treedef = flatten(value)
         rows: list[Any] = []
@@ -152,7 +155,7 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
             columns = vmap(pull_one)(_basis(as_node(leaf)))
             shape = as_node(leaf).shape
             split = map_tree(functools.partial(_unfolded, shape), columns)
-            rows.append(split[0] if isinstance(argnums, int) else split)
+            rows.append(split if is_sequence(argnums) else split[0])
         return unflatten(treedef, rows)
 
     return jacobian
@@ -177,7 +180,7 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 
     @functools.wraps(f)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+        numbers = integers("jacfwd", "argnums", argnums)
         chosen = tuple([args[i] for i in numbers])
         leaves, treedef = flatten(chosen)
         nodes = [as_node(leaf) for leaf in leaves]
@@ -193,7 +196,7 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
             pushed, out_tree = flatten(vmap(push_one, out_axes=-1)(_basis(node)))
             columns.append([x.reshape((*x.shape[:-1], *node.shape)) for x in pushed])
         rows = [unflatten(treedef, [column[k] for column in columns]) for k in range(out_tree.num_leaves)]
-        return unflatten(out_tree, [row[0] if isinstance(argnums, int) else row for row in rows])
+        return unflatten(out_tree, [row if is_sequence(argnums) else row[0] for row in rows])
 
     return jacobian
 

@@ -94,7 +94,7 @@ CREATION = {
     "arange": Comparison(draw_range, ulps=4),
     "asarray": Comparison(draw_asarray),
     "from_dlpack": Comparison(
-        lambda d: given(d.array(ALL)), ours=lambda x: xp.from_dlpack(x.to_numpy()), numpy=lambda x: x
+        lambda d: given(d.array(ALL)), ours=lambda x: xp.from_dlpack(x.to_numpy()), numpy=np.asarray
     ),
     **listed("zeros ones", draw_filled),
     "empty": both(draw_filled, lambda ns, *a, **k: _of(ns.empty(*a, **k))),

@@ -95,7 +95,7 @@ class Draws:
     def like(self, x: Values, layouts: Sequence[str] = SAME_VALUES) -> Operand:
         """`x` in some layout: ours and NumPy's."""
         lay_out = LAYOUTS[self.one_of(*layouts)]
-        return Operand(lay_out(xp, x), np.asarray(lay_out(np, x)))
+        return Operand(lay_out(xp, x), lay_out(np, x))
 
     def array(
         self,

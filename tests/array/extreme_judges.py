@@ -131,6 +131,18 @@ def _near_truth(name: str, ulps: float) -> Judge:
     return judge
 
 
+def _sinc(operands: list[Values], got: Any) -> None:
+    """Of real numbers: 0 at whole ones, however large, where NumPy has what the rounding of ``pi * x`` leaves."""
+    (x,), (out,) = operands, got
+    with np.errstate(all="ignore"):
+        wide = x.astype(np.longdouble)
+        whole = np.rint(wide)
+        sine = np.sin(np.longdouble(np.pi) * (wide - whole)) * np.where(whole % 2 == 0, 1, -1)
+        want = np.where(x == 0, 1, sine / wide / np.longdouble(np.pi)).astype(x.dtype)
+    assert out.dtype == x.dtype
+    assert equal(out, want, 8), f"{x!r}\n{out!r}\n{want!r}"
+
+
 def _numpys(function: Callable[..., Any]) -> Judge:
     """NumPy's bits."""
 
@@ -351,6 +363,7 @@ JUDGES: dict[str, Judge] = {
     **{f"complex {name}": _near_truth(name, 8) for name in COMPLEX_UNARY},
     "float floor_divide": _of_pairs(floor_quotient, 1),
     "integer pow": _wrapped_power,
+    "sinc": _sinc,
     **{f"linalg.{name}": _matrix_judge(name, holds) for name, holds in _HOLDS.items()},
     **{f"fft.{name}": _fourier(name) for name in "fft ifftn rfft irfft hfft fftshift".split()},
 }

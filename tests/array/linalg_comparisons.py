@@ -103,7 +103,7 @@ def rank_one(d: Draws) -> Arguments:
 
 
 def rank(x: Any, rtol: Any = None) -> Any:
-    return np.asarray(np.linalg.matrix_rank(x, rtol=rtol), np.int64)
+    return np.asarray(np.linalg.matrix_rank(x, rtol=rtol), np.int64)[()]
 
 
 def draw_trace(d: Draws) -> Arguments:

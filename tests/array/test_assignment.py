@@ -39,9 +39,9 @@ def test_assigning_with_any_key_agrees_with_numpy(how, seed):
         if how == "eager":
             got = assign(x, key, value)
         elif how == "jit":
-            got = xp.jit(lambda x, v: assign(x + 0.0, key, v))(x, value)
+            got = xp.jit(lambda x, v: assign(xp.asarray(x + 0.0), key, v))(x, value)
         else:
-            got = xp.grad(lambda x: (xp.sum(y := assign(x + 0.0, key, value)), y), has_aux=True)(x)[1]
+            got = xp.grad(lambda x: (xp.sum(y := assign(xp.asarray(x + 0.0), key, value)), y), has_aux=True)(x)[1]
         np.testing.assert_array_equal(np.asarray(got), want, err_msg=f"{shape} {key}", strict=True)
 
 

@@ -42,6 +42,7 @@ def agree(got: Any, wanted: Any, case: Comparison) -> None:
     """Arrays near each other, alone or in sequences; anything else equal."""
     if isinstance(got, xp.Array):
         want = np.asarray(wanted)
+        assert got._is_number == (not want.shape and not isinstance(wanted, np.ndarray))
         scale = max(1.0, float(np.abs(want).max())) if case.eps and want.size else 0.0
         inexact = want.dtype.kind in "fc"
         check(got, want, case.ulps, float(np.finfo(want.dtype).eps) * case.eps * scale if inexact else 0.0)

@@ -103,7 +103,7 @@ def test_a_function_of_several_outputs_runs_once():
 
 def test_what_a_name_stands_for_below_a_small_value_is_computed_with_it():
     x = xp.asarray([1.0, 2.0])
-    named = xp.exp(x)
+    named = xp.sqrt(x)
     result = named + 1.0
-    assert np.asarray(result).tolist() == (np.exp([1.0, 2.0]) + 1.0).tolist()
+    assert np.asarray(result).tolist() == (np.sqrt([1.0, 2.0]) + 1.0).tolist()
     assert named._uop.realized is not None

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from itertools import count, product
 
-import numpy as np
 import pytest
 
 from tests.rewrite.values import bits_of, environment, special_values
@@ -93,11 +92,6 @@ def _graphs(rule: Rule) -> list[UOp]:
     return list(graphs)
 
 
-def _distance_ulp(a: np.ndarray, b: np.ndarray) -> float:
-    a, b = (np.where(np.isfinite(v), v, 0) for v in (a, b))
-    return float(np.max(np.abs(a - b) / np.spacing(np.maximum(np.abs(a), np.abs(b))), initial=0))
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_a_rule_keeps_the_value(rule: Rule):
@@ -112,10 +106,7 @@ def test_a_rule_keeps_the_value(rule: Rule):
         assert (new.shape, new.dtype) == (graph.shape, graph.dtype)
         env = environment([graph])
         before, after = evaluate([graph, new], env)
-        if rule.ulps and graph.dtype.kind == "f":
-            assert _distance_ulp(before, after) <= rule.ulps, graph
-            before, after = (np.where(np.isfinite(v), 0, v) for v in (before, after))
-        assert bits_of(before, rule.signed_zeros) == bits_of(after, rule.signed_zeros), (graph, graph.src)
+        assert bits_of(before) == bits_of(after), (graph, graph.src)
     assert applied, "no example of this rule was made"
 
 

@@ -13,9 +13,21 @@ from uopc_core.codegen.c_math import (
     render_complex_math,
 )
 from uopc_core.codegen.c_ops import C_OPS, combine, rounded
-from uopc_core.codegen.c_reduce import block_of, lanes_of, need_carry, need_fold, need_gather, needs_tree
+from uopc_core.codegen.c_reduce import (
+    block_of,
+    lanes_of,
+    need_append,
+    need_flush,
+    need_fold,
+    need_gather,
+    need_lane_order,
+    need_push_row,
+    need_total,
+    need_total_row,
+    needs_tree,
+)
 from uopc_core.codegen.c_stages import Stages, cut_stages, drop_unused
-from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
+from uopc_core.codegen.c_types import C_TYPES, literal
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.dtype import dtypes, is_complex, is_float, is_unsigned
 from uopc_core.ir.op import Ops
@@ -53,6 +65,9 @@ __all__ = ["LoopWriter"]
 
 MAP_BLOCK = 256  # elements that an elementwise loop with calls works on at a time
 _TILE_ROWS, _TILE_COLUMNS = 16, 64  # of loops that walk through memory in different directions
+_COLUMNS = 16  # that are put in order at a time: lines and pages of memory are read for several columns at once
+_MAX_UNROLLED = 12  # statements that are worth repeating for each row
+_TILE_LEVELS = 32  # of the tree of blocks: 2**32 of them take longer than anybody waits
 _SIMD = "#pragma omp simd"
 _SCATTER_OPS = {"add": Ops.ADD, "mul": Ops.MUL, "max": Ops.MAX, "min": Ops.MIN}
 _FAIL = (
@@ -82,11 +97,13 @@ class LoopWriter(Writer):
         super().__init__()
         self.function = function
         self.vector = vector
-        self.accs: dict[str, tuple[Acc, str]] = {}  # in force here, with how: "tile" or "scan"
+        self.accs: dict[str, tuple[Acc, str]] = {}  # in force here, with how they are kept
         self.lanes: RowReduce | None = None
+        self.crossing: tuple[Var, Var] | None = None
         self.tile: tuple[Var, str] | None = None
         self.uses_status = False
         self.ranges: dict[Var, tuple[str, str]] = {}
+        self.strides: dict[Var, int] = {}  # of loops that do not go from one to the next
         self.pointers = _pointer_names(function)
         self.interleaves = writes_in_turn(function)
 
@@ -124,7 +141,11 @@ class LoopWriter(Writer):
                 self.statement(item)
 
     def loop(self, loop: Loop) -> None:
-        if loop.tiled:
+        crossed = self.lanes.crossed if self.lanes is not None else None
+        if self.lanes is not None and any(isinstance(item, Loop) and item.var == crossed for item in loop.body):
+            assert crossed is not None
+            self.crossed_rows(self.lanes, loop, crossed)
+        elif loop.tiled:
             self.tiled_loops(loop)
         elif any(isinstance(item, Loop | Scope | RowReduce | TileReduce | Scan | Unless) for item in loop.body):
             self.open(self.loop_head(loop))
@@ -169,7 +190,8 @@ class LoopWriter(Writer):
     def loop_head(self, loop: Loop) -> str:
         lo, hi = self.bounds(loop)
         name = self.name_loop(loop.var)
-        return f"for (int64_t {name} = {lo}; {name} < {hi}; {name}++)"
+        step = f"{name} += {self.strides[loop.var]}" if loop.var in self.strides else f"{name}++"
+        return f"for (int64_t {name} = {lo}; {name} < {hi}; {step})"
 
     # --- innermost loops ---
 
@@ -205,7 +227,7 @@ class LoopWriter(Writer):
     def blocked_loop(self, loop: Loop, stages: Stages, gathered: Sequence[Accumulate]) -> None:
         """The loop in blocks, each stage running over a whole block."""
         in_tile = self.tile is not None and loop.var == self.tile[0]
-        size = block_of(self.lanes) if self.lanes is not None else MAP_BLOCK
+        size = block_of(_count(self.lanes)) if self.lanes is not None else MAP_BLOCK
         if in_tile:
             assert self.tile is not None
             name, start, count = self.name_loop(loop.var), "tile", self.tile[1]
@@ -292,7 +314,8 @@ class LoopWriter(Writer):
 
     def row_reduce(self, item: RowReduce) -> None:
         outer, self.lanes = self.lanes, item
-        lanes = lanes_of(item)
+        n = _count(item)
+        lanes = lanes_of(n)
         for acc in item.accs:
             c, first = C_TYPES[acc.dtype], literal(identity_of(acc.op, acc.dtype), acc.dtype)
             if not _has_loop(item.body):
@@ -301,56 +324,80 @@ class LoopWriter(Writer):
             self.line(f"{c} {acc.name}_[{lanes}];")
             self.line(_SIMD)
             self.line(f"for (int l = 0; l < {lanes}; l++) {acc.name}_[l] = {first};")
-            if needs_tree(acc, item):
-                self.line(f"{c} {acc.name}_tree[48][{lanes}];")
+            if _waits(item) or needs_tree(acc, n):
+                self.line(f"{c} {acc.name}_tree[48];")
                 self.line(f"int64_t {acc.name}_blocks = 0;")
-        if item.repeats > 1 and any(needs_tree(acc, item) for acc in item.accs):
-            self.line(f"int64_t {_rows_of(item)} = 0;")
+            if _waits(item):
+                self.line(f"int64_t {acc.name}_at = 0;")
         self.block(item.body)
         for acc in item.accs:
             if _has_loop(item.body):
                 self.fold(acc, item)
         self.lanes = outer
 
+    def crossed_rows(self, item: RowReduce, inner: Loop, outer: Var) -> None:
+        """Two loops in the order of memory, some columns at a time, which then are appended one after the other."""
+        wide, rows = self.integer(outer.extent), self.lift(inner.var.extent)
+        self.open(f"for (int64_t first = 0; first < {wide}; first += {_COLUMNS})")
+        self.line(f"const int64_t last = {wide} - first < {_COLUMNS} ? {wide} : first + {_COLUMNS};")
+        for acc in item.accs:
+            self.line(f"{C_TYPES[acc.dtype]} {acc.name}_column[{_COLUMNS} * {rows}];")
+            self.accs[acc.name] = (acc, f"{acc.name}_column[({{outer}} - first)*{rows} + {{inner}}]")
+        self.ranges[outer], self.crossing, self.lanes = ("first", "last"), (outer, inner.var), None
+        self.loop(inner)
+        self.crossing, self.lanes = None, item
+        del self.ranges[outer]
+        self.open("for (int64_t c = 0; c < last - first; c++)")
+        for acc in item.accs:
+            append = need_append(self.need_typed, acc, lanes_of(_count(item)))
+            self.line(f"{append}({_state(acc)}, {acc.name}_column + c*{rows}, {rows});")
+            del self.accs[acc.name]
+        self.close()
+        self.close()
+
     def gather(self, s: Accumulate, stages: Stages, loop: Loop, start: str) -> None:
         """Accumulate a block, from the array of its values or straight from memory."""
         assert self.lanes is not None, s
-        lanes = lanes_of(self.lanes)
+        lanes = lanes_of(_count(self.lanes))
         acc = next(acc for acc in self.lanes.accs if acc.name == s.acc)
         load = next((x for x in loop.body if isinstance(x, Load) and x.name == s.value), None)
         if isinstance(s.value, str) and s.value in stages.homes:
             values = stages.homes[s.value]
         elif load is not None:
             values = self.pointer_at(load, loop, start)
+        elif _waits(self.lanes):
+            values = f"{acc.name}_same"
+            self.line(f"{C_TYPES[acc.dtype]} {values}[{block_of(_count(self.lanes))}];")
+            self.line(f"for (int64_t l = 0; l < m; l++) {values}[l] = {self.operand(s.value)};")
         else:  # the same for all
             place = f"{acc.name}_[l % {lanes}]"
             value = combine(self.need_typed, acc.op, acc.dtype, place, self.operand(s.value))
             self.line(f"for (int64_t l = 0; l < m; l++) {place} = {value};")
             return
-        self.line(f"{need_gather(self.need_typed, acc, lanes)}({acc.name}_, {values}, m);")
+        if _waits(self.lanes):
+            append = need_append(self.need_typed, acc, lanes)
+            self.line(f"{append}({_state(acc)}, {values}, m);")
+        else:
+            self.line(f"{need_gather(self.need_typed, acc, lanes)}({acc.name}_, {values}, m);")
 
     def end_of_block(self, item: RowReduce) -> None:
-        accs = [acc for acc in item.accs if needs_tree(acc, item)]
-        if not accs:
-            return
-        if item.repeats > 1:
-            every = max(1, block_of(item) // item.extent)
-            rows = _rows_of(item)
-            self.open(f"if (++{rows} >= {self.lift(every)})")
-            self.line(f"{rows} = 0;")
-        for acc in accs:
-            carry = need_carry(self.need_typed, acc.dtype, lanes_of(item))
-            self.line(f"{carry}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_, 0);")
-        if item.repeats > 1:
-            self.close()
+        n = _count(item)
+        for acc in item.accs:
+            if needs_tree(acc, n) and not _waits(item):
+                flush = need_flush(self.need_typed, acc, lanes_of(n))
+                self.line(f"{flush}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_);")
 
     def fold(self, acc: Acc, item: RowReduce) -> None:
-        c = C_TYPES[acc.dtype]
-        fold = need_fold(self.need_typed, acc, lanes_of(item))
-        if needs_tree(acc, item):
-            carry = need_carry(self.need_typed, acc.dtype, lanes_of(item))
-            self.line(f"{carry}({acc.name}_tree, {acc.name}_blocks, {acc.name}_, 1);")
-        self.line(f"const {c} {acc.name} = {fold}({acc.name}_);")
+        n = _count(item)
+        lanes = lanes_of(n)
+        if _waits(item):
+            flush = need_flush(self.need_typed, acc, lanes)
+            self.line(f"if ({acc.name}_at) {flush}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_);")
+        if _waits(item) or needs_tree(acc, n):
+            value = f"{need_total(self.need_typed, acc)}({acc.name}_tree, {acc.name}_blocks)"
+        else:
+            value = f"{need_fold(self.need_typed, acc, lanes)}({acc.name}_)"
+        self.line(f"const {C_TYPES[acc.dtype]} {acc.name} = {value};")
 
     def accumulate_one(self, s: Accumulate) -> None:
         assert self.lanes is not None
@@ -375,13 +422,14 @@ class LoopWriter(Writer):
             self.line(f"const int64_t m = {n} - tile < {TILE} ? {n} - tile : {TILE};")
             count = "m"
         for acc in item.accs:
-            first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
             self.line(f"{C_TYPES[acc.dtype]} {acc.name}_[{size}];")
-            self.line(_SIMD)
-            self.line(f"for (int64_t l = 0; l < {count}; l++) {acc.name}_[l] = {first};")
             self.accs[acc.name] = (acc, "tile")
         self.tile = (item.var, count)
-        self.block(item.body)
+        if item.ordered is None:
+            self.clear_tile(item.accs, count)
+            self.block(item.body)
+        else:
+            self.ordered_tile(item, item.ordered, size, count)
         for acc in item.accs:
             self.renamed[acc.name] = f"{acc.name}_[l]"
         self.block(item.post)
@@ -389,6 +437,82 @@ class LoopWriter(Writer):
             del self.renamed[acc.name], self.accs[acc.name]
         self.tile = None
         self.close()
+
+    def clear_tile(self, accs: Sequence[Acc], count: str) -> None:
+        for acc in accs:
+            first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
+            self.line(_SIMD)
+            self.line(f"for (int64_t l = 0; l < {count}; l++) {acc.name}_[l] = {first};")
+
+    def ordered_tile(self, item: TileReduce, var: Var, size: int, count: str) -> None:
+        """What `row_reduce` does, for a row of columns: one accumulator after the other, in the order of the tree."""
+        n = var.extent
+        lanes = lanes_of(n)
+        trees = [acc for acc in item.accs if n > block_of(n)]
+        for acc in item.accs:
+            self.line(f"{C_TYPES[acc.dtype]} {acc.name}_lanes[{lanes.bit_length()}][{size}];")
+        for acc in trees:
+            self.line(f"{C_TYPES[acc.dtype]} {acc.name}_tree[{_TILE_LEVELS}][{size}];")
+        extent = self.integer(n)
+        self.line("int64_t blocks = 0;")
+        self.open(f"for (int64_t block = 0; block < {extent}; block += {block_of(n)}, blocks++)")
+        self.line(f"const int64_t block_end = {extent} - block < {block_of(n)} ? {extent} : block + {block_of(n)};")
+        self.open(f"for (int lane = 0; lane < {lanes}; lane++)")
+        self.lane_of_tile(item, var, count, lanes)
+        for acc in item.accs:
+            push = need_push_row(self.need_typed, acc, size)
+            self.line(f"{push}({acc.name}_lanes, lane, {acc.name}_, {count});")
+        self.close()
+        for acc in trees:
+            push = need_push_row(self.need_typed, acc, size)
+            self.line(f"{push}({acc.name}_tree, blocks, {acc.name}_lanes[{lanes.bit_length() - 1}], {count});")
+        self.close()
+        for acc in item.accs:
+            if acc in trees:
+                total = need_total_row(self.need_typed, acc, size)
+                self.line(f"{total}({acc.name}_tree, blocks, {acc.name}_, {count});")
+            else:
+                top = f"{acc.name}_lanes[{lanes.bit_length() - 1}]"
+                self.line(f"__builtin_memcpy({acc.name}_, {top}, {count} * sizeof *{acc.name}_);")
+
+    def lane_of_tile(self, item: TileReduce, var: Var, count: str, lanes: int) -> None:
+        """What one accumulator of each column gets: 16 rows of a whole block, those there are of the last one."""
+        start = f"block + {need_lane_order(self.need, lanes)}[lane]"
+        columns = _elements_of_whole_lane(item)
+        if columns is not None:
+            self.open(f"if (block_end - block == {16 * lanes})")
+            self.whole_lane(item, columns, var, count, f"{start} + t*{lanes}")
+            self.close()
+            self.open("else")
+        self.clear_tile(item.accs, count)
+        self.ranges[var] = (start, "block_end")
+        self.strides[var] = lanes
+        self.block(item.body)
+        del self.ranges[var], self.strides[var]
+        if columns is not None:
+            self.close()
+
+    def whole_lane(self, item: TileReduce, columns: Loop, var: Var, count: str, row: str) -> None:
+        self.line(_SIMD)
+        self.open(f"for (int64_t l = 0; l < {count}; l++)")
+        column, name = self.name_loop(columns.var), self.name_loop(var)
+        self.line(f"const int64_t {column} = tile + l;")
+        for acc in item.accs:
+            self.line(f"{C_TYPES[acc.dtype]} {acc.name}_l = {literal(identity_of(acc.op, acc.dtype), acc.dtype)};")
+            self.accs[acc.name] = (acc, "register")
+        self.line("#pragma GCC unroll 16")
+        self.open("for (int t = 0; t < 16; t++)")
+        self.line(f"const int64_t {name} = {row};")
+        for s in columns.body:
+            assert isinstance(s, Result | Effect), s
+            self.statement(s)
+        self.close()
+        for acc in item.accs:
+            self.line(f"{acc.name}_[l] = {acc.name}_l;")
+            self.accs[acc.name] = (acc, "tile")
+        self.close()
+        self.drop_loop(var)
+        self.drop_loop(columns.var)
 
     def scan(self, item: Scan) -> None:
         c = C_TYPES[item.acc.dtype]
@@ -399,17 +523,6 @@ class LoopWriter(Writer):
         del self.accs[item.acc.name]
 
     # --- statements ---
-
-    def need_types(self, text: str) -> None:
-        """Have the types that `text` mentions."""
-        for c in C_TYPES.values():
-            if c in TYPEDEFS and c in text:
-                self.need(c, TYPEDEFS[c])
-
-    def need_typed(self, name: str, text: str) -> None:
-        """`need`, with the types that the text mentions before it."""
-        self.need_types(text)
-        self.need(name, text)
 
     def declare(self, s: Result, expression: str) -> None:
         self.line(f"const {C_TYPES[s.dtype]} {s.name} = {expression};")
@@ -480,13 +593,49 @@ class LoopWriter(Writer):
     def accumulate(self, s: Accumulate) -> None:
         acc, how = self.accs[s.acc]
         value = self.operand(s.value)
-        if how == "tile":
-            place = f"{acc.name}_[l]"
+        if self.crossing is not None:
+            outer, inner = (self.loop_names[var] for var in self.crossing)
+            self.line(f"{how.format(outer=outer, inner=inner)} = {value};")
+        elif how == "scan":
+            combined = combine(self.need_typed, acc.op, acc.dtype, acc.name, value)
+            self.line(f"{acc.name} = {acc.name}_first ? {value} : ({combined});")
+            self.line(f"{acc.name}_first = 0;")
+        else:
+            place = f"{acc.name}_[l]" if how == "tile" else f"{acc.name}_l"
             self.line(f"{place} = {combine(self.need_typed, acc.op, acc.dtype, place, value)};")
-            return
-        combined = combine(self.need_typed, acc.op, acc.dtype, acc.name, value)
-        self.line(f"{acc.name} = {acc.name}_first ? {value} : ({combined});")
-        self.line(f"{acc.name}_first = 0;")
+
+
+def _elements_of_whole_lane(item: TileReduce) -> Loop | None:
+    """The loop along the columns, where the rows of a lane can be combined inside of it, in registers."""
+    outer = item.body[0]
+    if len(item.body) > 1 or not isinstance(outer, Loop) or len(outer.body) > 1:
+        return None
+    inner = outer.body[0]
+    if not isinstance(inner, Loop) or not inner.simd or len(inner.body) > _MAX_UNROLLED:
+        return None
+    statements = [item for item in inner.body if isinstance(item, Result | Effect)]
+    plain = len(statements) == len(inner.body) and len(cut_stages(statements).stages) == 1
+    return inner if plain and not any(isinstance(s, Load) and s.guard for s in statements) else None
+
+
+def _count(item: RowReduce) -> int:
+    """How many elements are combined."""
+    return item.extent * item.repeats
+
+
+def _waits(item: RowReduce) -> bool:
+    """Whether the rows that elements come in are not whole blocks, though it matters which of them make a block."""
+    n = _count(item)
+    if not item.ordered or item.repeats == 1:
+        return False
+    if item.crossed is not None:
+        return True
+    return item.extent % (lanes_of(n) if n <= block_of(n) else block_of(n)) != 0
+
+
+def _state(acc: Acc) -> str:
+    """What appending elements changes."""
+    return f"{acc.name}_tree, &{acc.name}_blocks, {acc.name}_, &{acc.name}_at"
 
 
 def _element(array: str) -> str:
@@ -510,11 +659,6 @@ def is_in_order(access: Load | Store, loop: Loop) -> bool:
     inside = {s.name for s in loop.body if isinstance(s, Result)}
     rest = access.index - Index.of(loop.var)
     return not any(atom == loop.var or (isinstance(atom, Value) and atom.name in inside) for atom in atoms_of(rest))
-
-
-def _rows_of(item: RowReduce) -> str:
-    """The name of what counts the rows of a block: several reductions may stand in one scope."""
-    return f"{item.accs[0].name}_rows"
 
 
 def _has_loop(block: Block) -> bool:

@@ -50,12 +50,13 @@ REAL_MATH: dict[Ops, MathFunction] = {
     Ops.ATANH: MathFunction("atanh"),
     Ops.ERF: MathFunction("erf"),
     Ops.ERFC: MathFunction("erfc"),
-    Ops.POW: MathFunction("pow", 2),
+    Ops.POW: MathFunction("power", 2),
     Ops.ATAN2: MathFunction("atan2", 2),
     Ops.HYPOT: MathFunction("hypot", 2),
     Ops.LOGADDEXP: MathFunction("logaddexp", 2),
 }
 
+# what libm has no function for, of functions that it has
 _LOGADDEXP = (
     "static inline {t} logaddexp{f}({t} a, {t} b) {{\n"
     "    const {t} d = a - b, m = a > b ? a : b;\n"
@@ -63,6 +64,17 @@ _LOGADDEXP = (
     "    return a == b ? a + ({t})0x1.62e42fefa39efp-1 : d != d ? d : far;\n"
     "}}"
 )
+# small powers are products, whether the exponent is known beforehand or comes from memory
+_POWER = (
+    "static inline {t} power{f}({t} a, {t} b) {{\n"
+    "    const {t} p = pow{f}(a, b), square = a * a;\n"
+    "    return b == 2 ? square : b == 3 ? square * a : b == 1 ? a : b == -1 ? 1 / a : p;\n"
+    "}}"
+)
+_REAL_COMPOSED: dict[Ops, tuple[str, tuple[MathFunction, ...]]] = {
+    Ops.LOGADDEXP: (_LOGADDEXP, (REAL_MATH[Ops.EXP], REAL_MATH[Ops.LOG1P])),
+    Ops.POW: (_POWER, (MathFunction("pow", 2),)),
+}
 
 
 def is_math(op: Ops, dtype: DType) -> bool:
@@ -75,12 +87,11 @@ def need_block_function(need: Need, op: Ops, dtype: DType, vector: bool) -> str:
     function = REAL_MATH[op]
     t, f = C_TYPES[dtype], "f" if dtype is dtypes.float32 else ""
     name = function.name + f
-    if op is Ops.LOGADDEXP:
-        for part in (Ops.EXP, Ops.LOG1P):
-            _declare(need, REAL_MATH[part], t, f, vector)
-        need(name, _LOGADDEXP.format(t=t, f=f))
-    else:
-        _declare(need, function, t, f, vector)
+    composed, parts = _REAL_COMPOSED.get(op, ("", (function,)))
+    for part in parts:
+        _declare(need, part, t, f, vector)
+    if composed:
+        need(name, composed.format(t=t, f=f))
     names = ("x",) if function.arity == 1 else ("a", "b")
     need(f"{name}_v", _block_function(name, t, names, "#pragma omp simd\n" if vector and function.vector else ""))
     return f"{name}_v"
@@ -127,7 +138,8 @@ def need_scalar_function(need: Need, op: Ops, dtype: DType, vector: bool) -> str
 
 # -------------------------------------------------------------------------------------------------------------- complex
 
-# what libm has no function for, as the interpreter computes it
+# What libm has no function for. Real functions are called as builtins, which never vectorise whatever else a kernel
+# calls: elements of complex arrays are computed one by one.
 _COMPOSED: dict[Ops, str] = {
     Ops.EXP2: "const {t} k = ({t})0x1.62e42fefa39efp-1; "
     "return cexp{f}(__builtin_complex(__real__ x * k, __imag__ x * k));",
@@ -135,15 +147,12 @@ _COMPOSED: dict[Ops, str] = {
     "return __builtin_complex(__real__ l * k, __imag__ l * k);",
     Ops.LOG10: "const {c} l = clog{f}(x); const {t} k = ({t})0x1.bcb7b1526e50ep-2; "
     "return __builtin_complex(__real__ l * k, __imag__ l * k);",
-    Ops.EXPM1: "const {t} a = __real__ x, b = __imag__ x, s = sin{f}(b / 2); if (a > 40) return cexp{f}(x); "
-    "return __builtin_complex(expm1{f}(a) * cos{f}(b) - 2 * s * s, exp{f}(a) * sin{f}(b));",
+    Ops.EXPM1: "const {t} a = __real__ x, b = __imag__ x, s = __builtin_sin{f}(b / 2); if (a > 40) return cexp{f}(x); "
+    "return __builtin_complex(__builtin_expm1{f}(a) * __builtin_cos{f}(b) - 2 * s * s, "
+    "__builtin_exp{f}(a) * __builtin_sin{f}(b));",
     Ops.LOG1P: "const {t} a = __real__ x, b = __imag__ x, r = 1 + a, half = 0.5; "
     "if (!(__builtin_fabs{f}(a) < half && __builtin_fabs{f}(b) < half)) return clog{f}(__builtin_complex(r, b)); "
-    "return __builtin_complex(log1p{f}(a * (2 + a) + b * b) / 2, atan2{f}(b, r));",
-}
-_USED_BY_COMPOSED: dict[Ops, tuple[Ops, ...]] = {
-    Ops.EXPM1: (Ops.SIN, Ops.COS, Ops.EXP, Ops.EXPM1),
-    Ops.LOG1P: (Ops.LOG1P, Ops.ATAN2),
+    "return __builtin_complex(__builtin_log1p{f}(a * (2 + a) + b * b) / 2, __builtin_atan2{f}(b, r));",
 }
 _COMPLEX_USED_BY_COMPOSED: dict[Ops, str] = {
     Ops.EXP2: "cexp",
@@ -180,9 +189,6 @@ def render_complex_math(need: Need, op: Ops, dtype: DType, x: str) -> str:
     if op not in _COMPOSED:
         need(name, f"{c} {name}({c});")
         return f"{name}({x})"
-    for part in _USED_BY_COMPOSED.get(op, ()):
-        # under names that never vectorise: elements of complex arrays are computed one by one
-        _declare(need, REAL_MATH[part], t, f, False)
     used = _COMPLEX_USED_BY_COMPOSED[op] + f
     need(used, f"{c} {used}({c});")
     body = _COMPOSED[op].format(c=c, t=t, f=f)

@@ -102,8 +102,7 @@ def _abs(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
         return _builtin("fabs")(need, args, of, out)
     if is_complex(of):
         f = "f" if of is dtypes.complex64 else ""
-        need(f"hypot{f}", f"{C_TYPES[out]} hypot{f}({C_TYPES[out]}, {C_TYPES[out]});")
-        return f"hypot{f}(__real__ {x}, __imag__ {x})"
+        return f"__builtin_hypot{f}(__real__ {x}, __imag__ {x})"
     return x if is_unsigned(of) else f"{x} < 0 ? -{x} : {x}"
 
 

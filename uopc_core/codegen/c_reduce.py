@@ -1,47 +1,63 @@
-"""Helper functions of reductions along memory.
+"""Helper functions of reductions.
 
-A block of values goes to 8 or 32 accumulators in turn; sums of floats start anew with every block, and blocks are added
-like the digits of a binary counter carry, so that the error grows as in pairwise summation (Higham 1993, "The accuracy
-of floating point summation"). The order is fixed: it depends on the number of elements alone.
+The elements that a reduction combines are numbered in the order of its axes. Up to 16 are combined one after the other.
+More go in blocks to 8 or 32 accumulators in turn; those of a block are combined in pairs, like the digits of a
+bit-reversed number, and blocks like the digits of a binary counter carry, so that the error of a sum grows as in
+pairwise summation (Higham 1993, "The accuracy of floating point summation"). This order depends on the number of
+elements alone: not on where they are in memory, nor on the loops that compute them.
 """
 
 from __future__ import annotations
 
 from uopc_core.codegen.c_ops import Need, combine
-from uopc_core.codegen.c_types import C_TYPES, SUFFIXES
-from uopc_core.dtype import DType, is_inexact
+from uopc_core.codegen.c_types import C_TYPES, SUFFIXES, literal
 from uopc_core.ir.op import Ops
-from uopc_core.loop.loop_ir import Acc, RowReduce
+from uopc_core.loop.loop_ir import Acc
+from uopc_core.loop.space import IN_TURN, identity_of, is_ordered
 
-__all__ = ["SCALAR", "block_of", "lanes_of", "need_carry", "need_fold", "need_gather", "needs_tree"]
+__all__ = [
+    "SCALAR",
+    "block_of",
+    "lanes_of",
+    "need_append",
+    "need_flush",
+    "need_fold",
+    "need_gather",
+    "need_lane_order",
+    "need_push_row",
+    "need_total",
+    "need_total_row",
+    "needs_tree",
+]
 
 # Loops of few iterations are not worth the time that the compiler takes to vectorise them.
 SCALAR = '#define SCALAR __asm__ volatile("") /* keeps the few iterations of a rest from being vectorised */'
-_ABOUT_CARRY = (
-    "/* blocks are added as a binary counter carries: tree[k] is the sum of 2^k of them, last adds up what there is */"
-)
-_SHORT_ROW = 128
+_SHORT = 128
 _NOUNS = {Ops.ADD: "sum", Ops.MUL: "product", Ops.MAX: "maximum", Ops.MIN: "minimum", Ops.AND: "and", Ops.OR: "or"}
 
 
-def lanes_of(item: RowReduce) -> int:
-    """How many accumulators: few for short rows, which they cost more to combine than they save."""
-    return 8 if item.extent < _SHORT_ROW else 32
+def lanes_of(n: int) -> int:
+    """How many accumulators `n` elements go to: few where they cost more to combine than they save."""
+    return 1 if n <= IN_TURN else 8 if n < _SHORT else 32
 
 
-def block_of(item: RowReduce) -> int:
+def block_of(n: int) -> int:
     """Elements in a block: 16 for each accumulator."""
-    return 16 * lanes_of(item)
+    return 16 * lanes_of(n)
 
 
-def needs_tree(acc: Acc, item: RowReduce) -> bool:
-    """Whether it is a sum of so many floats that blocks of them are added pairwise."""
-    return acc.op is Ops.ADD and is_inexact(acc.dtype) and item.extent * item.repeats > block_of(item)
+def needs_tree(acc: Acc, n: int) -> bool:
+    """Whether blocks of the `n` elements are combined apart, the order of which matters."""
+    return is_ordered(acc) and n > block_of(n)
+
+
+def _names(acc: Acc, lanes: int = 0) -> tuple[str, str]:
+    return C_TYPES[acc.dtype], f"{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}{f'x{lanes}' if lanes else ''}"
 
 
 def need_gather(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that accumulates a block; returns its name."""
-    t, name = C_TYPES[acc.dtype], f"{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}x{lanes}"
+    t, name = _names(acc, lanes)
     step = combine(need, acc.op, acc.dtype, "x[k]", "acc[k]")
     need("SCALAR", SCALAR)
     need(
@@ -51,33 +67,134 @@ def need_gather(need: Need, acc: Acc, lanes: int) -> str:
         f"    for (; m >= {lanes}; m -= {lanes}, x += {lanes})\n"
         "#pragma omp simd\n"
         f"        for (int k = 0; k < {lanes}; k++) acc[k] = {step};\n"
-        f"    for (int64_t k = 0; k < m; k++) {{ acc[k] = {step}; SCALAR; }}\n}}",
+        f"    for (int64_t k = 0; k < m; k++) {{ acc[k] = {step}; SCALAR; }}\n}}"
+        if lanes > 1
+        else f"static inline void {name}({t} *restrict acc, const {t} *restrict x, int64_t m) {{\n"
+        f"    for (int k = 0; m > 0; m--, x++) acc[k] = {step};\n}}",
     )
     return f"{name}"
 
 
-def need_carry(need: Need, dtype: DType, lanes: int) -> str:
-    """Define the function that adds a block to the sums of 1, 2, 4, ... blocks, and in the end adds these up."""
-    t, name = C_TYPES[dtype], f"carry_{SUFFIXES[dtype]}x{lanes}"
+def need_flush(need: Need, acc: Acc, lanes: int) -> str:
+    """Define the function that combines the accumulators of a block, hands the result on, and starts anew."""
+    t, name = _names(acc, lanes)
+    name = f"flush_{name}"
+    fold = need_fold(need, acc, lanes)
+    step = combine(need, acc.op, acc.dtype, "tree[level]", "x")
+    first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
     need(
         name,
-        f"{_ABOUT_CARRY}\n"
-        f"static void {name}({t} (*tree)[{lanes}], int64_t blocks, {t} *restrict acc, _Bool last) {{\n"
+        "/* blocks are combined as a binary counter carries: tree[k] is the result of 2^k of them */\n"
+        f"static void {name}({t} *restrict tree, int64_t blocks, {t} *restrict acc) {{\n"
+        f"    {t} x = {fold}(acc);\n"
         "    int level = 0;\n"
-        "    for (; blocks && (last || blocks & 1); blocks >>= 1, level++)\n"
-        "        if (blocks & 1)\n"
+        f"    for (; blocks & 1; blocks >>= 1, level++) x = {step};\n"
+        "    tree[level] = x;\n"
         "#pragma omp simd\n"
-        f"            for (int k = 0; k < {lanes}; k++) acc[k] = tree[level][k] + acc[k];\n"
-        "    if (last) return;\n"
+        f"    for (int k = 0; k < {lanes}; k++) acc[k] = {first};\n}}",
+    )
+    return name
+
+
+def need_total(need: Need, acc: Acc) -> str:
+    """Define the function that combines what there is in a tree of one or more blocks."""
+    t, name = _names(acc)
+    name = f"total_{name}"
+    step = combine(need, acc.op, acc.dtype, "tree[level]", "x")
+    need(
+        name,
+        f"static {t} {name}(const {t} *restrict tree, int64_t blocks) {{\n"
+        "    int level = __builtin_ctzll((uint64_t)blocks);\n"
+        f"    {t} x = tree[level++];\n"
+        f"    for (blocks >>= level; blocks; blocks >>= 1, level++)\n"
+        f"        if (blocks & 1) x = {step};\n"
+        "    return x;\n}",
+    )
+    return name
+
+
+def need_append(need: Need, acc: Acc, lanes: int) -> str:
+    """Define the function that takes elements which are not whole blocks, from the middle of a block on."""
+    t, name = _names(acc, lanes)
+    block = 16 * lanes
+    gather, flush = need_gather(need, acc, lanes), need_flush(need, acc, lanes)
+    step = combine(need, acc.op, acc.dtype, "*x", "acc[lane]")
+    name = f"append_{name}"
+    need(
+        name,
+        "/* m more elements, of which the first is number `at` of its block */\n"
+        f"static void {name}({t} *restrict tree, int64_t *blocks, {t} *restrict acc, int64_t *at, "
+        f"const {t} *restrict x, int64_t m) {{\n"
+        "    while (m > 0) {\n"
+        f"        int64_t k = {block} - *at;\n"
+        "        if (k > m) k = m;\n"
+        f"        int64_t lane = *at % {lanes};\n"
+        "        *at += k, m -= k;\n"
+        f"        for (; lane && k; lane = (lane + 1) % {lanes}, x++, k--) {{ acc[lane] = {step}; SCALAR; }}\n"
+        f"        {gather}(acc, x, k);\n"
+        "        x += k;\n"
+        f"        if (*at < {block}) return;\n"
+        f"        {flush}(tree, (*blocks)++, acc);\n"
+        "        *at = 0;\n"
+        "    }\n}",
+    )
+    return name
+
+
+# ------------------------------------------------------------------------------------- many reductions, side by side
+
+
+def need_lane_order(need: Need, lanes: int) -> str:
+    """Define the order in which accumulators are combined as a binary counter carries: their numbers, bits reversed."""
+    bits = lanes.bit_length() - 1
+    numbers = [int(f"{k:0{bits}b}"[::-1], 2) for k in range(lanes)]
+    need(f"lane{lanes}", f"static const unsigned char lane{lanes}[{lanes}] = {{{', '.join(map(str, numbers))}}};")
+    return f"lane{lanes}"
+
+
+def need_push_row(need: Need, acc: Acc, tile: int) -> str:
+    """Define the function that adds a row of values to a tree of rows."""
+    t, name = _names(acc)
+    name = f"push_row_{name}"
+    step = combine(need, acc.op, acc.dtype, "tree[level][l]", "x[l]")
+    need(
+        name,
+        "/* rows are combined as a binary counter carries: tree[k] is the result of 2^k of them */\n"
+        f"static void {name}({t} (*restrict tree)[{tile}], int64_t rows, {t} *restrict x, int64_t m) {{\n"
+        "    int level = 0;\n"
+        "    for (; rows & 1; rows >>= 1, level++)\n"
         "#pragma omp simd\n"
-        f"    for (int k = 0; k < {lanes}; k++) tree[level][k] = acc[k], acc[k] = 0;\n}}",
+        f"        for (int64_t l = 0; l < m; l++) x[l] = {step};\n"
+        f"    __builtin_memcpy(tree[level], x, m * sizeof({t}));\n}}",
+    )
+    return name
+
+
+def need_total_row(need: Need, acc: Acc, tile: int) -> str:
+    """Define the function that combines what there is in a tree of one or more rows."""
+    t, name = _names(acc)
+    name = f"total_row_{name}"
+    step = combine(need, acc.op, acc.dtype, "tree[level][l]", "x[l]")
+    need(
+        name,
+        f"static void {name}({t} (*restrict tree)[{tile}], int64_t rows, {t} *restrict x, int64_t m) {{\n"
+        "    int level = __builtin_ctzll((uint64_t)rows);\n"
+        f"    __builtin_memcpy(x, tree[level++], m * sizeof({t}));\n"
+        "    for (rows >>= level; rows; rows >>= 1, level++)\n"
+        "        if (rows & 1)\n"
+        "#pragma omp simd\n"
+        f"            for (int64_t l = 0; l < m; l++) x[l] = {step};\n}}",
     )
     return name
 
 
 def need_fold(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that combines the accumulators in a tree; returns its name."""
-    t, name = C_TYPES[acc.dtype], f"fold_{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}x{lanes}"
+    t, name = _names(acc, lanes)
+    name = f"fold_{name}"
+    if lanes == 1:
+        need(name, f"static inline {t} {name}({t} *restrict acc) {{ return acc[0]; }}")
+        return name
 
     def pair(a: str, b: str) -> str:
         return combine(need, acc.op, acc.dtype, a, b)

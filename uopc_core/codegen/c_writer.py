@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uopc_core.codegen.c_types import literal
+from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
 from uopc_core.loop.index import Atom, Cond, Div, Index, Mod, Value, Var
 from uopc_core.loop.loop_ir import Const, Operand
 
@@ -44,6 +44,17 @@ class Writer:
     def need(self, name: str, text: str) -> None:
         """Have `text`, which defines `name`, in the source once. Its types come before it."""
         self.prelude.setdefault(name, text)
+
+    def need_types(self, text: str) -> None:
+        """Have the types that `text` mentions."""
+        for c in C_TYPES.values():
+            if c in TYPEDEFS and c in text:
+                self.need(c, TYPEDEFS[c])
+
+    def need_typed(self, name: str, text: str) -> None:
+        """`need`, with the types that the text mentions before it."""
+        self.need_types(text)
+        self.need(name, text)
 
     def lift(self, value: int) -> str:
         """An integer that is always a run-time parameter."""

@@ -377,7 +377,9 @@ def _tangents_of_qr(q: UOp, r: UOp, tangent: UOp) -> tuple[UOp, UOp]:
 
 
 def _jvp_pinv(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    a, p, da = sources[0], outputs[0], _needs(tangents)
+    if tangents[0] is None:  # by the tolerance, which only chooses
+        return (None,)
+    a, p, da = sources[0], outputs[0], tangents[0]
     dah, ph = adjoint(da), adjoint(p)
     left = matmul(p, matmul(ph, dah))
     right = matmul(dah, matmul(ph, p))

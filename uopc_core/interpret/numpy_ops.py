@@ -16,6 +16,7 @@ import numpy as np
 
 from uopc_core.dtype import is_complex, is_integer
 from uopc_core.errors import IndexBoundsError
+from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
@@ -213,14 +214,28 @@ def _pow(node: UOp) -> _Function:
     return {"i": _pow_signed, "f": _pow_float}.get(node.dtype.kind, np.power)
 
 
+_SMALL_POWERS: dict[int, Callable[[Any], Any]] = {
+    -1: np.reciprocal,
+    1: lambda x: x,
+    2: np.square,
+    3: lambda x: x * x * x,
+}
+
+
 def _pow_float(x: Any, y: Any) -> Any:
-    """Real power. Where one exponent serves many numbers, NumPy has a root for 0.5: nan of -inf, and -0.0 of -0.0."""
+    """Real power, where rules make products of small ones.
+
+    Where one exponent serves many numbers, NumPy has a root for 0.5, which gives nan of -inf, and -0.0 of -0.0.
+    """
     out: Array = np.power(x, y)
     half: Array = np.equal(y, 0.5)
-    if not half.any():
-        return out
-    power: Array = np.where(np.equal(x, -np.inf), out.dtype.type(np.inf), out + 0)
-    return np.where(half, power, out)
+    if half.any():
+        out = np.where(half, np.where(np.equal(x, -np.inf), out.dtype.type(np.inf), out + 0), out)
+    for exponent, power in _SMALL_POWERS.items():
+        same: Array = np.equal(y, exponent)
+        if same.any():
+            out = np.where(same, power(x), out)
+    return out
 
 
 def _pow_signed(x: Array, y: Array) -> Any:
@@ -337,8 +352,13 @@ def _index(node: UOp) -> _Function:
 _SCATTER_UFUNCS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
+def _scatter_ufunc(node: UOp) -> Any:
+    own = loop_of("elementwise", Ops.MUL, node.dtype) if node.arg == "mul" and is_complex(node.dtype) else None
+    return _SCATTER_UFUNCS.get(node.arg) if own is None else own
+
+
 def _scatter(node: UOp) -> _Function:
-    ufunc, unsigned = _SCATTER_UFUNCS.get(node.arg), node.src[-1].dtype == np.uint64
+    ufunc, unsigned = _scatter_ufunc(node), node.src[-1].dtype == np.uint64
 
     def evaluate(base: Any, value: Any, *indices: Any) -> Any:
         out = np.array(base)
@@ -413,3 +433,17 @@ NUMPY_OPS: dict[Ops, Callable[[UOp], NumpyFunction]] = {
     Ops.STAGE: _identity,
     Ops.EXTERN: _extern,
 }
+
+
+def _with_loops(op: Ops, numpy_entry: Callable[[UOp], NumpyFunction]) -> Callable[[UOp], NumpyFunction]:
+    """The entry of an op whose bits are our own for some dtypes, and NumPy's where nobody provides a loop."""
+
+    def entry(node: UOp) -> NumpyFunction:
+        dtype = node.src[0].dtype
+        loop = loop_of("elementwise", op, dtype) if has_own_bits(op, dtype) else None
+        return numpy_entry(node) if loop is None else loop
+
+    return entry
+
+
+NUMPY_OPS.update({op: _with_loops(op, NUMPY_OPS[op]) for op in OWN_OPS})

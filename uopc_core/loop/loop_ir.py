@@ -193,22 +193,37 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class RowReduce:
-    """Reductions whose innermost loop is over memory in order: many accumulators, combined in a fixed tree."""
+    """Reductions that end in one number each: many accumulators, combined in a fixed tree.
+
+    Attributes:
+        extent: of the innermost loop.
+        repeats: of the loops around it.
+        ordered: the elements come in the order of the reduced axes, and are combined in that order.
+        crossed: the loop inside of the innermost one that stands outside of it in that order, since memory is read
+            in order along it.
+    """
 
     accs: tuple[Acc, ...]
     body: Block
-    extent: int  # of the innermost loop
-    repeats: int  # of the loops around it
+    extent: int
+    repeats: int
+    ordered: bool
+    crossed: Var | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TileReduce:
-    """Reductions of many columns at once: `body` accumulates into a row along `var`, `post` uses the results."""
+    """Reductions of many columns at once: `body` accumulates into a row along `var`, `post` uses the results.
+
+    Attributes:
+        ordered: the loop over all that is reduced, where the order of its elements matters; the first of `body`.
+    """
 
     accs: tuple[Acc, ...]
     var: Var
     body: Block
     post: Block
+    ordered: Var | None
     parallel: bool = False
 
 

@@ -8,8 +8,9 @@ from itertools import pairwise
 from math import prod
 
 from uopc_core.ir.op import Ops
-from uopc_core.loop.index import Index, Var
+from uopc_core.loop.index import Index, Var, unflatten
 from uopc_core.loop.loop_ir import (
+    Acc,
     Accumulate,
     Block,
     Item,
@@ -25,11 +26,14 @@ from uopc_core.loop.loop_ir import (
 from uopc_core.loop.optimise import collapse, crossing_loop, depths_of, find_thresholds, order_loops, strided_accesses
 from uopc_core.loop.rangeify import Coords
 from uopc_core.loop.space import (
+    IN_TURN,
     NO_AXES,
     Axes,
     Call,
     Lower,
     Lowered,
+    Space,
+    is_ordered,
     lower_copy,
     lower_kernel,
     lower_scan,
@@ -38,9 +42,22 @@ from uopc_core.loop.space import (
     space_of,
 )
 
-__all__ = ["TILE", "Nest", "build_nest", "mark_parallel", "place_map", "place_rows", "tile_of", "wrap_loops"]
+__all__ = [
+    "MAX_CROSSED",
+    "TILE",
+    "Nest",
+    "build_nest",
+    "mark_parallel",
+    "order_reduced",
+    "place_map",
+    "place_rows",
+    "tile_of",
+    "wrap_loops",
+]
 
 TILE = 256  # columns that a reduction over leading axes works on at a time
+MAX_CROSSED = 8192  # elements of a column that is put in order before it is added up; several fit into the cache
+_MIN_CROSSED = 16
 _MAX_SEGMENTS = 16
 _MAX_STATEMENTS_IN_SEGMENTS = 240
 _MAX_COPIES = 16  # of a body, in all segments of all its loops
@@ -71,8 +88,7 @@ def build_nest(call: Call) -> Nest:
         return Nest((), 0, "E")
     if not space.reductions:
         return _map_nest(lower, Axes.of(space.kept, "i"))
-    lowered, kept, reduced = settle(lower, Axes.of(space.kept, "i"), Axes.of(space.reduced, "r"))
-    return _reduce_nest(lowered, kept, reduced)
+    return _reduce_nest(lower, space)
 
 
 def wrap_loops(order: Sequence[Var], placed: Placed, level: int = 0, simd: bool = True, tiled: bool = False) -> Block:
@@ -201,21 +217,30 @@ class _MapBuilder:
 # ----------------------------------------------------------------------------------------------------------- reductions
 
 
-def _reduce_nest(lowered: Lowered, kept: Axes, reduced: Axes) -> Nest:
-    pre, post = lowered.statements, lowered.post
-    kept_loops, (pre, post) = collapse(kept.loops, 0, [pre, post])
-    red_order = order_loops(reduced.loops, pre, by_stride=True)
-    red_loops, (pre,) = collapse(red_order, 0, [pre])
+def _reduce_nest(lower: Lower, space: Space) -> Nest:
+    lowered, kept, reduced = settle(lower, Axes.of(space.kept, "i"), Axes.of(space.reduced, "r"))
+    kept_loops, (pre, post) = collapse(kept.loops, 0, [lowered.statements, lowered.post])
+    red_loops, (pre,) = collapse(order_reduced(reduced.loops, lowered.accs, pre), 0, [pre])
     tile = tile_of(kept_loops, red_loops, pre)
-    if tile is not None:
-        kept_loops.remove(tile)
-        body = tile_reduce(kept_loops, red_loops, tile, Lowered(pre, post, lowered.accs))
-        extent = kept_loops[0].extent if kept_loops else -(-tile.extent // TILE)
-        return Nest(mark_parallel(body), extent, "R")
-    body = row_reduce(kept_loops, red_loops, Lowered(pre, post, lowered.accs))
-    if not kept_loops:
-        return Nest(body, 1, "R")
-    return Nest(mark_parallel(body), kept_loops[0].extent, "R")
+    if tile is None:
+        body = row_reduce(kept_loops, red_loops, Lowered(pre, post, lowered.accs))
+        return Nest(mark_parallel(body), kept_loops[0].extent, "R") if kept_loops else Nest(body, 1, "R")
+    n = prod(space.reduced)
+    ordered = n > IN_TURN and any(map(is_ordered, lowered.accs))
+    if ordered and len(red_loops) > 1:  # numbered in the order of the axes, by quotients, once for a row of columns
+        whole = Var("r", 0, n)
+        lowered = lower(kept.at, tuple(unflatten(Index.of(whole), space.reduced)))
+        kept_loops, (pre, post) = collapse(kept.loops, 0, [lowered.statements, lowered.post])
+        red_loops = [whole]
+        tile = tile_of(kept_loops, red_loops, pre) or kept_loops[-1]
+    kept_loops.remove(tile)
+    body = tile_reduce(kept_loops, red_loops, tile, Lowered(pre, post, lowered.accs), ordered)
+    return Nest(mark_parallel(body), kept_loops[0].extent if kept_loops else -(-tile.extent // TILE), "R")
+
+
+def order_reduced(loops: Sequence[Var], accs: Iterable[Acc], statements: Sequence[Statement]) -> list[Var]:
+    """The reduced loops from the outside in: as memory wants it, unless the order of the elements matters."""
+    return list(loops) if any(map(is_ordered, accs)) else order_loops(loops, statements, by_stride=True)
 
 
 def tile_of(kept: Sequence[Var], reduced: Sequence[Var], statements: Sequence[Statement]) -> Var | None:
@@ -242,7 +267,11 @@ def place_rows(
         rows: buffers that are written inside of all those loops, so that reading them may not move out.
     """
     n = len(kept)
+    ordered = any(map(is_ordered, lowered.accs))
+    crossed = _crossed_loop(reduced, lowered.statements) if ordered else None
     order = [*kept, *reduced]
+    if crossed is not None:
+        order[-2:] = [order[-1], crossed]
     pre = depths_of(lowered.statements, order, known, rows, n)
     known.update({acc.name: n for acc in lowered.accs})
     post = depths_of(lowered.post, kept, known, rows, n)
@@ -252,9 +281,18 @@ def place_rows(
     if lowered.accs:
         body = wrap_loops(order, list(inner), n)
         repeats = prod(var.extent for var in reduced[:-1])
-        placed.append((n, RowReduce(lowered.accs, body, reduced[-1].extent if reduced else 1, repeats)))
+        extent = reduced[-1].extent if reduced else 1
+        placed.append((n, RowReduce(lowered.accs, body, extent, repeats, ordered, crossed)))
     placed += [(d, s) for d, s in post if d == n]
     return placed
+
+
+def _crossed_loop(reduced: Sequence[Var], statements: Sequence[Statement]) -> Var | None:
+    """The last but one of the loops, where memory is to be read along it, and elements come in order by a detour."""
+    if len(reduced) < 2 or reduced[-1].extent > MAX_CROSSED or min(var.extent for var in reduced[-2:]) < _MIN_CROSSED:
+        return None
+    outer, inner = reduced[-2:]
+    return outer if strided_accesses(statements, outer) < strided_accesses(statements, inner) else None
 
 
 def place_map(
@@ -274,7 +312,7 @@ def place_map(
     return [*here, *[(n, item) for item in loops]]
 
 
-def tile_reduce(kept: Sequence[Var], reduced: Sequence[Var], tile: Var, lowered: Lowered) -> Block:
+def tile_reduce(kept: Sequence[Var], reduced: Sequence[Var], tile: Var, lowered: Lowered, ordered: bool) -> Block:
     """Loops over `kept`; inside of them those over `reduced`, and innermost along the kept axis `tile`."""
     n = len(kept)
     order = [*kept, *reduced, tile]
@@ -285,7 +323,7 @@ def tile_reduce(kept: Sequence[Var], reduced: Sequence[Var], tile: Var, lowered:
     placed: Placed = [(d, s) for d, s in (*pre, *post) if d <= n]
     body = wrap_loops(order, [(d, s) for d, s in pre if d > n], n)
     after = wrap_loops([*kept, tile], [(d, s) for d, s in post if d > n], n)
-    placed.append((n, TileReduce(lowered.accs, tile, body, after)))
+    placed.append((n, TileReduce(lowered.accs, tile, body, after, reduced[0] if ordered else None)))
     return wrap_loops(kept, placed, 0, simd=False)
 
 

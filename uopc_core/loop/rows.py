@@ -16,7 +16,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Index, Var, atoms_of, flatten
 from uopc_core.loop.loop_ir import Acc, Function, Load, Operand, Statement, Store
 from uopc_core.loop.lower import Bindings, finish_function, work_of
-from uopc_core.loop.nest import Nest, Placed, mark_parallel, place_map, place_rows, tile_of, wrap_loops
+from uopc_core.loop.nest import Nest, Placed, mark_parallel, order_reduced, place_map, place_rows, tile_of, wrap_loops
 from uopc_core.loop.optimise import collapse, find_split, find_thresholds, order_loops, replace_operands
 from uopc_core.loop.space import Axes, Call, Lowered, Space, lower_kernel, space_of
 from uopc_core.schedule.kernel import KernelCall
@@ -215,7 +215,11 @@ def _assemble(bind: Bindings, outer: Axes, phases: Sequence[_Phase], inside: _In
     known: dict[str, int] = {}
     for i, phase in enumerate(phases):
         statements, post = lists[2 * i], lists[2 * i + 1]
-        order = order_loops(phase.inner, statements, by_stride=phase.reduces)
+        order = (
+            order_reduced(phase.inner, phase.accs, statements)
+            if phase.reduces
+            else order_loops(phase.inner, statements)
+        )
         loops, (statements,) = collapse(order, 0, [statements])
         if phase.reduces:
             if tile_of(kept, loops, statements) is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from uopc_core.dtype import DType, dtypes, is_integer
+from uopc_core.dtype import DType, dtypes, is_inexact, is_integer
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 from uopc_core.loop.index import Index, Var, flatten
@@ -14,9 +14,10 @@ from uopc_core.loop.loop_ir import Acc, Accumulate, Const, Statement, Store, Upd
 from uopc_core.loop.optimise import find_split, live_statements
 from uopc_core.loop.rangeify import Coords, Lowering, Source, wrapped
 from uopc_core.schedule.kernel import Kernel
-from uopc_core.schedule.kernelize import is_inline_reduce
+from uopc_core.schedule.kernelize import MAX_INLINE_REDUCE, is_inline_reduce
 
 __all__ = [
+    "IN_TURN",
     "NO_AXES",
     "Axes",
     "Call",
@@ -24,6 +25,7 @@ __all__ = [
     "Lowered",
     "Space",
     "identity_of",
+    "is_ordered",
     "lower_copy",
     "lower_kernel",
     "lower_scan",
@@ -32,6 +34,7 @@ __all__ = [
     "space_of",
 ]
 
+IN_TURN = MAX_INLINE_REDUCE  # elements that a reduction combines one after the other, written out or in a loop
 _MAX_SPLITS = 12
 
 
@@ -68,6 +71,11 @@ def identity_of(op: Ops, dtype: DType) -> Any:
     if op is Ops.AND:
         return True if dtype is dtypes.bool else -1 if dtype.kind == "i" else 2 ** (8 * dtype.itemsize) - 1
     return dtype.type(1 if op is Ops.MUL else 0).item()
+
+
+def is_ordered(acc: Acc) -> bool:
+    """Whether the result depends on the order in which elements are combined: the order of the reduced axes."""
+    return acc.op in (Ops.ADD, Ops.MUL) and is_inexact(acc.dtype)
 
 
 def _extreme(dtype: DType, lowest: bool) -> Any:

@@ -2,8 +2,7 @@
 
 What IEEE 754 defines stays: no x * 0 -> 0 for floats (inf * 0 is nan), no x + 0 -> x (-0.0 + 0.0 is 0.0), no
 reassociation. Complex multiplication by 1 is not an identity either (the product with the zero imaginary part may be
-nan or change a sign). The two departures are stated where they are made: zeros of strong products lose their sign, and
-small integer powers are within 2 ulp.
+nan or change a sign).
 """
 
 from __future__ import annotations
@@ -66,11 +65,6 @@ def _has_all_bits(c: UOp) -> bool:
     return value == (-1 if c.dtype.kind == "i" else 2 ** (8 * c.dtype.itemsize) - 1)
 
 
-def _is_finite(c: UOp) -> bool:
-    value = complex(const_of(c) or 0)
-    return math.isfinite(value.real) and math.isfinite(value.imag)
-
-
 def _has_exact_reciprocal(c: UOp) -> bool:
     """A power of two with a normal reciprocal: then x / c and x * (1 / c) are roundings of one real number."""
     value = const_of(c)
@@ -99,16 +93,14 @@ ALGEBRA_RULES: tuple[Rule, ...] = (
     Rule("strong-mul-integers", node(Ops.STRONG_MUL, x, y), lambda x, y: x * y, where=is_integer),
     Rule("strong-mul-zero", node(Ops.STRONG_MUL, c, y), lambda y: zeros_like(y), when=_is_zero),
     Rule("strong-mul-number", node(Ops.STRONG_MUL, c, y), lambda c, y: c * y, when=_is_not_zero),
-    # -0.0 * 2 is -0.0 where the strong product has 0.0: a derivative's zero has no sign to keep
-    Rule("strong-mul-finite", node(Ops.STRONG_MUL, x, c), lambda x, c: x * c, when=_is_finite, signed_zeros=False),
     Rule("div-power-of-two", x / c, _times_reciprocal, where=is_float, when=_has_exact_reciprocal),
     Rule("floordiv-one", x // 1, lambda x: x, where=is_integer),
     Rule("floormod-one", x % 1, zeros_like, where=is_integer),
     Rule("pow-zero", x**0, ones_like, where=is_real),  # of nan too
     Rule("pow-one", x**1, lambda x: x, where=is_real),
-    Rule("pow-two", x**2, lambda x: x * x, where=is_real, ulps=1),
-    Rule("pow-three", x**3, lambda x: x * x * x, where=is_real, ulps=2),
-    Rule("pow-minus-one", x**-1, lambda x: x.recip(), where=is_float, ulps=1),
+    Rule("pow-two", x**2, lambda x: x * x, where=is_real),  # as POW itself has it
+    Rule("pow-three", x**3, lambda x: x * x * x, where=is_real),
+    Rule("pow-minus-one", x**-1, lambda x: x.recip(), where=is_float),
     Rule("max-itself", node(Ops.MAX, x, x), lambda x: x),
     Rule("min-itself", node(Ops.MIN, x, x), lambda x: x),
     Rule("conj-conj", node(Ops.CONJ, node(Ops.CONJ, x)), lambda x: x),
@@ -276,5 +268,5 @@ SIMPLIFIER = Rewriter(RULES)
 
 
 def simplify(roots: Sequence[UOp]) -> list[UOp]:
-    """`roots` with the same values (but for the sign of a strong product's zero), from fewer and cheaper nodes."""
+    """`roots` with the same values, from fewer and cheaper nodes."""
     return SIMPLIFIER.rewrite(roots)

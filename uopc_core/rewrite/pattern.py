@@ -196,15 +196,13 @@ def _any_dtype(dtype: DType) -> bool:
 
 
 class Rule:
-    """A named rewrite that keeps the meaning.
+    """A named rewrite that keeps every bit.
 
     Attributes:
         pattern: what it applies to.
         build: the replacement, from what was matched; None leaves the node as it is.
         where: the dtypes of the first source for which it is exact.
         when: a further condition, from what was matched.
-        signed_zeros: whether the sign of a zero is kept too.
-        ulps: how far the replacement may be from what NumPy computes; 0 means the same bits.
         examples: graphs to which the rule applies, for its test, over a function that makes a leaf of a shape; needed
             where the pattern alone does not say (the arguments of movement ops).
     """
@@ -216,8 +214,6 @@ class Rule:
         "examples",
         "name",
         "pattern",
-        "signed_zeros",
-        "ulps",
         "when",
         "where",
     )
@@ -229,8 +225,6 @@ class Rule:
         build: Build,
         where: Callable[[DType], bool] = _any_dtype,
         when: Condition | None = None,
-        signed_zeros: bool = True,
-        ulps: int = 0,
         examples: Callable[[Callable[..., UOp]], Sequence[UOp]] | None = None,
     ) -> None:
         self.name = name
@@ -238,8 +232,6 @@ class Rule:
         self.build = build
         self.where = where
         self.when = when
-        self.signed_zeros = signed_zeros
-        self.ulps = ulps
         self.examples = examples
         self._build_names = tuple(signature(build).parameters)
         self._when_names = tuple(signature(when).parameters) if when is not None else ()

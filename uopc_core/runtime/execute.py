@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from uopc_core.errors import TraceError
 from uopc_core.interpret.immediate import evaluate_now
+from uopc_core.interpret.loops import provide_loops
 from uopc_core.interpret.numpy_interp import Program, lower_to_numpy
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import TRACED, UOp
@@ -23,8 +24,9 @@ from uopc_core.schedule.canonical import WORTH_KEEPING, Canonical, canonicalise,
 from uopc_core.settings import current
 
 if TYPE_CHECKING:
-    from uopc_core.runtime import planned
+    from uopc_core.runtime import loops, planned
 else:
+    loops = LazyModule("uopc_core.runtime.loops")
     planned = LazyModule("uopc_core.runtime.planned")
 
 __all__ = ["MAX_DEPTH", "realize_all"]
@@ -72,6 +74,7 @@ class _Records:
 
 
 _records = _Records()
+provide_loops(lambda kind, op, dtype: loops.loop_for(kind, op, dtype))
 
 
 def realize_all(values: Sequence[Any]) -> list[Buffer]:

@@ -9,14 +9,44 @@ interpreter, and must give an element what its operands alone decide.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from uopc_core.codegen.c_ufunc import render_loop
 from uopc_core.dtype import DType
+from uopc_core.errors import CompileError
+from uopc_core.ir.op import Ops
 from uopc_core.runtime.cache import compile_one
+from uopc_core.runtime.toolchain import Toolchain, find_toolchain
 from uopc_core.runtime.ufunc import as_ufunc
 
-__all__ = ["make_gufunc", "make_ufunc"]
+__all__ = ["loop_for", "make_gufunc", "make_ufunc"]
+
+
+def loop_for(kind: str, op: Ops, dtype: DType) -> Any:
+    """The loop of that kind for `op` on operands of `dtype`, or None where there is no compiler."""
+    toolchain = find_toolchain()
+    if toolchain is None:
+        return None
+    try:
+        return _KINDS[kind](op, dtype, toolchain)
+    except CompileError as error:
+        warnings.warn(
+            f"{op.name.lower()} of {dtype.name}: its loop could not be compiled, so NumPy computes it, and kernels of "
+            f"the same operation may differ in the last places: {error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+def _elementwise(op: Ops, dtype: DType, toolchain: Toolchain) -> Any:
+    source = render_loop(op, dtype, toolchain.has_libmvec)
+    return make_ufunc(op.name.lower(), source.text, source.symbol, source.dtypes)
+
+
+_KINDS: dict[str, Callable[[Ops, DType, Toolchain], Any]] = {"elementwise": _elementwise}
 
 
 def make_ufunc(name: str, text: str, symbol: str, dtypes: Sequence[DType]) -> Any:

@@ -18,7 +18,15 @@ from math import prod
 from uopc_core.ir.op import ELEMENTWISE, LEAVES, MATH_FUNCTIONS, MOVEMENT, Ops
 from uopc_core.ir.uop import UOp, toposort
 
-__all__ = ["Group", "group_nodes", "is_inline_reduce", "materialised_nodes", "peel_movement", "peel_reshape"]
+__all__ = [
+    "MAX_INLINE_REDUCE",
+    "Group",
+    "group_nodes",
+    "is_inline_reduce",
+    "materialised_nodes",
+    "peel_movement",
+    "peel_reshape",
+]
 
 MAX_KERNEL_OPS = 192
 MAX_KERNEL_OUTPUTS = 8

@@ -15,6 +15,7 @@ from uopc_core.ir.composite import iota, ones_like, zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.transform.slopes import directions
 
 __all__ = ["LINEARIZATIONS", "MODE_LINEARIZATIONS", "Linearization", "extern_tangents", "linearization_of"]
 
@@ -46,9 +47,8 @@ def _linearize_abs(node: UOp, tangents: Tangents) -> UOp:
     """The slope at 0 is 0."""
     (x,), dx = node.src, _tangent(node, tangents, 0)
     if is_complex(x.dtype):
-        length = node.eq(0).where(1, node)
-        along = (x.unary(Ops.REAL) / length).binary(Ops.COMPLEX, -(x.unary(Ops.IMAG) / length))
-        return (along * dx).unary(Ops.REAL)
+        along, across = directions(x.unary(Ops.REAL), x.unary(Ops.IMAG))
+        return along * dx.unary(Ops.REAL) + across * dx.unary(Ops.IMAG)
     return (x > 0).where(dx, (x < 0).where(-dx, zeros_like(dx)))
 
 

@@ -14,6 +14,16 @@ from uopc_core.dtype import is_complex
 from uopc_core.ir.composite import ones_like, zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.rewrite.pattern import const_of
+from uopc_core.transform.slopes import (
+    directions,
+    inverses,
+    one_minus_square,
+    one_over_one_plus_square,
+    sech_squared,
+    times_i,
+    weights,
+)
 
 __all__ = ["ONE", "PARTIALS", "SINGULAR", "Factor", "PartialRule", "factors_of"]
 
@@ -21,6 +31,7 @@ Factor = UOp | None | float  # None: the op does not vary with this operand; 1.0
 PartialRule = Callable[[UOp, UOp], tuple[Factor, ...]] | Callable[[UOp, UOp, UOp], tuple[Factor, ...]]
 
 ONE = 1.0
+_TINY = 2.0**-64
 
 
 def _exp(x: UOp) -> UOp:
@@ -31,40 +42,38 @@ def _partials_pow(out: UOp, x: UOp, y: UOp) -> tuple[Factor, ...]:
     """``y * x**(y-1)``, where y = 0 makes 0 even of x = 0; by the exponent, ``log(x) * x**y``, which is 0 at x = 0."""
     by_base = y.binary(Ops.STRONG_MUL, x ** (y - 1))
     zero = x.eq(0)
+    if not is_complex(x.dtype) and _may_be_small(y):
+        # the powers of numbers near 0 with exponents below 0 leave the range, which the product with y need not do
+        lost = ~zero & (x.unary(Ops.ABS) < _TINY) & (y.unary(Ops.ABS) < 0.5)
+        by_base = lost.where(y * out / lost.where(x, 1), by_base)
     return by_base, zero.where(zeros_like(x), zero.where(1, x).unary(Ops.LOG) * out)
 
 
-def _partials_hypot(out: UOp, x: UOp, y: UOp) -> tuple[Factor, ...]:
-    length = out.eq(0).where(1, out)  # the slope at the origin is 0
-    return x / length, y / length
+def _may_be_small(exponent: UOp) -> bool:
+    value = const_of(exponent)
+    return value is None or 0 < abs(value) < 0.5
 
 
 def _partials_atan2(out: UOp, y: UOp, x: UOp) -> tuple[Factor, ...]:
-    """``x / (x**2 + y**2)``, with the squares never formed: they leave the range early."""
-    length = x.binary(Ops.HYPOT, y)
-    return x / length / length, -y / length / length
-
-
-def _partials_logaddexp(out: UOp, x: UOp, y: UOp) -> tuple[Factor, ...]:
-    """``exp(x - out)``; where the two are equal, be it at infinity, the weight is one."""
-    return _weight(x, out), _weight(y, out)
-
-
-def _weight(x: UOp, out: UOp) -> UOp:
-    return _exp(x.eq(out).where(0, x - out))
+    across, along = inverses(x, y)
+    return across, -along
 
 
 def _partials_copysign(out: UOp, x: UOp, y: UOp) -> tuple[Factor, ...]:
     return ones_like(x).binary(Ops.COPYSIGN, x) * ones_like(x).binary(Ops.COPYSIGN, y), None
 
 
-def _root_of_one_minus_square(x: UOp) -> UOp:
-    return ((1 - x) * (1 + x)).unary(Ops.SQRT)  # 1 - x * x would cancel near 1
+def _partials_tan(out: UOp, x: UOp) -> tuple[Factor, ...]:
+    return (sech_squared(times_i(x), times_i(out)) if is_complex(x.dtype) else out * out + 1,)
+
+
+def _partials_atan(out: UOp, x: UOp) -> tuple[Factor, ...]:
+    return (one_minus_square(times_i(x)).recip() if is_complex(x.dtype) else one_over_one_plus_square(x),)
 
 
 def _partials_asinh(out: UOp, x: UOp) -> tuple[Factor, ...]:
     if is_complex(x.dtype):
-        return ((x * x + 1).unary(Ops.SQRT).recip(),)
+        return (one_minus_square(times_i(x)).unary(Ops.SQRT).recip(),)
     return (x.binary(Ops.HYPOT, 1).recip(),)  # a large square would overflow
 
 
@@ -85,29 +94,29 @@ PARTIALS: dict[Ops, PartialRule] = {
     Ops.EXP2: lambda out, x: (out * log(2),),
     Ops.EXPM1: lambda out, x: (_exp(x),),  # out + 1 would lose the small values
     Ops.LOG: lambda out, x: (x.recip(),),
-    Ops.LOG2: lambda out, x: ((x * log(2)).recip(),),
-    Ops.LOG10: lambda out, x: ((x * log(10)).recip(),),
+    Ops.LOG2: lambda out, x: ((1 / log(2)) / x,),
+    Ops.LOG10: lambda out, x: ((1 / log(10)) / x,),
     Ops.LOG1P: lambda out, x: ((x + 1).recip(),),
     Ops.SIN: lambda out, x: (x.unary(Ops.COS),),
     Ops.COS: lambda out, x: (-x.unary(Ops.SIN),),
-    Ops.TAN: lambda out, x: (out * out + 1,),
-    Ops.ASIN: lambda out, x: (_root_of_one_minus_square(x).recip(),),
-    Ops.ACOS: lambda out, x: (-_root_of_one_minus_square(x).recip(),),
-    Ops.ATAN: lambda out, x: ((x * x + 1).recip(),),
+    Ops.TAN: _partials_tan,
+    Ops.ASIN: lambda out, x: (one_minus_square(x).unary(Ops.SQRT).recip(),),
+    Ops.ACOS: lambda out, x: (-one_minus_square(x).unary(Ops.SQRT).recip(),),
+    Ops.ATAN: _partials_atan,
     Ops.SINH: lambda out, x: (x.unary(Ops.COSH),),
     Ops.COSH: lambda out, x: (x.unary(Ops.SINH),),
-    Ops.TANH: lambda out, x: (1 - out * out,),
+    Ops.TANH: lambda out, x: (sech_squared(x, out),),
     Ops.ASINH: _partials_asinh,
     Ops.ACOSH: _partials_acosh,
-    Ops.ATANH: lambda out, x: (((1 - x) * (1 + x)).recip(),),
+    Ops.ATANH: lambda out, x: (one_minus_square(x).recip(),),
     Ops.ERF: lambda out, x: (_exp(-(x * x)) * (2 / sqrt(pi)),),
     Ops.ERFC: lambda out, x: (_exp(-(x * x)) * (-2 / sqrt(pi)),),
     Ops.POW: _partials_pow,
     Ops.ATAN2: _partials_atan2,
-    Ops.HYPOT: _partials_hypot,
+    Ops.HYPOT: lambda out, x, y: directions(x, y),
     Ops.COPYSIGN: _partials_copysign,
     Ops.NEXTAFTER: lambda out, x, y: (ONE, None),
-    Ops.LOGADDEXP: _partials_logaddexp,
+    Ops.LOGADDEXP: lambda out, x, y: weights(x, y, Ops.EXP),
 }
 
 

@@ -58,17 +58,6 @@ static inline void add_f32x32(float *restrict acc, const float *restrict x, int6
         for (int k = 0; k < 32; k++) acc[k] = x[k] + acc[k];
     for (int64_t k = 0; k < m; k++) { acc[k] = x[k] + acc[k]; SCALAR; }
 }
-/* blocks are added as a binary counter carries: tree[k] is the sum of 2^k of them, last adds up what there is */
-static void carry_f32x32(float (*tree)[32], int64_t blocks, float *restrict acc, _Bool last) {
-    int level = 0;
-    for (; blocks && (last || blocks & 1); blocks >>= 1, level++)
-        if (blocks & 1)
-#pragma omp simd
-            for (int k = 0; k < 32; k++) acc[k] = tree[level][k] + acc[k];
-    if (last) return;
-#pragma omp simd
-    for (int k = 0; k < 32; k++) tree[level][k] = acc[k], acc[k] = 0;
-}
 /* the accumulators, combined in pairs */
 static inline float fold_add_f32x32(float *restrict acc) {
 #pragma omp simd
@@ -79,6 +68,22 @@ static inline float fold_add_f32x32(float *restrict acc) {
     const float c = acc[2] + acc[6], d = acc[3] + acc[7];
     const float e = a + c, f = b + d;
     return e + f;
+}
+/* blocks are combined as a binary counter carries: tree[k] is the result of 2^k of them */
+static void flush_add_f32x32(float *restrict tree, int64_t blocks, float *restrict acc) {
+    float x = fold_add_f32x32(acc);
+    int level = 0;
+    for (; blocks & 1; blocks >>= 1, level++) x = tree[level] + x;
+    tree[level] = x;
+#pragma omp simd
+    for (int k = 0; k < 32; k++) acc[k] = 0.0f;
+}
+static float total_add_f32(const float *restrict tree, int64_t blocks) {
+    int level = __builtin_ctzll((uint64_t)blocks);
+    float x = tree[level++];
+    for (blocks >>= level; blocks; blocks >>= 1, level++)
+        if (blocks & 1) x = tree[level] + x;
+    return x;
 }
 typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;
 
@@ -95,7 +100,7 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
         float ba0_[32];
 #pragma omp simd
         for (int l = 0; l < 32; l++) ba0_[l] = 0.0f;
-        float ba0_tree[48][32];
+        float ba0_tree[48];
         int64_t ba0_blocks = 0;
         for (int64_t j0 = 0; j0 < n[2]; j0 += 512) {
             const int64_t m = n[2] - j0 < 512 ? n[2] - j0 : 512;
@@ -109,10 +114,9 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
             }
             expf_v(&row0[j0], t0, m);
             add_f32x32(ba0_, &row0[j0], m);
-            carry_f32x32(ba0_tree, ba0_blocks++, ba0_, 0);
+            flush_add_f32x32(ba0_tree, ba0_blocks++, ba0_);
         }
-        carry_f32x32(ba0_tree, ba0_blocks, ba0_, 1);
-        const float ba0 = fold_add_f32x32(ba0_);
+        const float ba0 = total_add_f32(ba0_tree, ba0_blocks);
 #pragma omp simd
         for (int64_t j = 0; j < n[4]; j++) {
             const float cv0 = row0[j];

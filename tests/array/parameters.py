@@ -1,0 +1,248 @@
+"""What every parameter of every public function is: an operand, a number, part of the structure, or no number."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+import uopc_array as xp
+
+__all__ = [
+    "COMPARED",
+    "DIFFERENTIABLE",
+    "READ",
+    "STRUCTURAL",
+    "SWITCHES",
+    "Parameter",
+    "bound",
+    "kind_of",
+    "parameters",
+]
+
+Key = tuple[str, str]
+
+X = np.asarray([[0.3, 1.7, 2.5], [1.1, 0.4, 3.2], [2.2, 0.9, 0.6]])
+V = np.asarray([0.3, 1.7, 2.5, 0.4])
+NAN = np.asarray([[np.nan, 1.7, np.inf], [1.1, -np.inf, np.nan]])
+
+# no numbers of their own: arrays or what `asarray` takes, text, dtypes, switches, functions
+_OPERANDS = frozenset(
+    "x x1 x2 y z a b v f m a1 a2 arr ary array arrays arrays_and_dtypes obj object tup values indices condition sorter "
+    "weights prepend append operands varargs other v value args where".split()
+)
+_SWITCHES = frozenset(
+    "keepdims invert descending stable include_initial deg endpoint equal_nan full_matrices upper".split()
+)
+_NO_NUMBERS = frozenset(
+    "casting dtype device copy mode order indexing side kind "
+    "optimize subscripts norm out stream from_ to type type_ shapes real imag f primals "
+    "tangents has_aux static_argnames".split()
+)
+# axes and such of functions, which a trace is made for; numbers of arguments of the transforms come before any trace
+_OF_TRANSFORMS = frozenset("argnums static_argnums in_axes out_axes".split())
+_INTEGERS = frozenset(
+    "axis axes axis1 axis2 k n s N M num decimals shape repeats repetitions shift source destination offset ndmin "
+    "n_rows n_cols indices_or_sections edge_order pad_width".split()
+)
+_BY_NAME = {
+    "structural": _INTEGERS,
+    "switch": _SWITCHES,
+    "operand": _OPERANDS,
+    "other": _NO_NUMBERS | _OF_TRANSFORMS,
+}
+_NOT_LIKE_THEIR_NAME: dict[Key, str] = {
+    ("rollaxis", "start"): "structural",
+    ("where", "x1"): "operand",
+}
+
+DIFFERENTIABLE: dict[Key, Any] = {
+    ("pad", "constant_values"): 0.7,
+    ("var", "correction"): 0.5,
+    ("std", "correction"): 0.5,
+    ("nanvar", "ddof"): 0.5,
+    ("nanstd", "ddof"): 0.5,
+    ("linalg.vector_norm", "ord"): 2.5,
+    ("linspace", "start"): 0.4,
+    ("linspace", "stop"): 1.9,
+    ("fft.fftfreq", "d"): 0.3,
+    ("fft.rfftfreq", "d"): 0.3,
+    ("nan_to_num", "nan"): 0.7,
+    ("nan_to_num", "posinf"): 3.1,
+    ("nan_to_num", "neginf"): -3.1,
+    ("trapezoid", "dx"): 0.25,
+    ("quantile", "q"): 0.37,
+    ("percentile", "q"): 37.0,
+    ("clip", "min"): 0.8,
+    ("clip", "max"): 1.9,
+    ("full", "fill_value"): 0.7,
+    ("full_like", "fill_value"): 0.7,
+    ("linalg.pinv", "rtol"): 1e-3,
+    ("Array.var", "ddof"): 0.5,
+    ("Array.var", "correction"): 0.5,
+    ("Array.std", "ddof"): 0.5,
+    ("Array.std", "correction"): 0.5,
+    ("Array.clip", "min"): 0.8,
+    ("Array.clip", "max"): 1.9,
+}
+# numbers that only decide what is True or how much is counted: of such results there is no derivative to lose
+COMPARED: dict[Key, Any] = {
+    ("isclose", "rtol"): 0.2,
+    ("isclose", "atol"): 0.2,
+    ("allclose", "rtol"): 0.2,
+    ("allclose", "atol"): 0.2,
+    ("linalg.matrix_rank", "rtol"): 0.3,
+}
+# real numbers that the structure of the result depends on
+READ: dict[Key, Any] = {
+    ("arange", "start"): 0.5,
+    ("arange", "stop"): 3.5,
+    ("arange", "step"): 0.5,
+    ("linalg.matrix_norm", "ord"): 1.0,
+}
+
+_BASE: dict[str, dict[str, Any]] = {
+    "arange": {"start": 0.0, "stop": 4.0, "step": 1.0},
+    "array_split": {"indices_or_sections": 2},
+    "average": {"weights": None},
+    "clip": {"min": 0.5, "max": 2.0},
+    "concat": {"arrays": [X, X]},
+    "concatenate": {"arrays": [X, X]},
+    "cross": {"x1": X, "x2": X},
+    "dsplit": {"ary": X.reshape(1, 1, 9), "indices_or_sections": 3},
+    "fft.fftfreq": {"n": 5},
+    "fft.rfftfreq": {"n": 5},
+    "full": {"shape": 3, "fill_value": 1.0},
+    "full_like": {"fill_value": 1.0},
+    "gradient": {"f": X, "varargs": (), "edge_order": 2},
+    "diff": {"prepend": None, "append": None},
+    "percentile": {"q": 37.0},
+    "quantile": {"q": 0.37},
+    "hsplit": {"indices_or_sections": 3},
+    "isclose": {"a": X, "b": X * 1.2},
+    "allclose": {"a": X, "b": X * 1.2},
+    "linalg.cholesky": {"x": X @ X.T + np.eye(3)},
+    "linalg.cross": {"x1": X, "x2": X},
+    "linalg.matrix_norm": {"ord": 1},
+    "linalg.matrix_power": {"n": 2},
+    "linspace": {"start": 0.0, "stop": 2.0, "num": 5, "axis": 0},
+    "moveaxis": {"source": 0, "destination": 1},
+    "nan_to_num": {"x": NAN, "posinf": 2.0, "neginf": -2.0},
+    "nanvar": {"a": NAN[:, :2]},
+    "permute_dims": {"axes": (1, 0)},
+    "rollaxis": {"axis": 1, "start": 0},
+    "rot90": {"k": 1, "axes": (1, 0)},
+    "reshape": {"shape": 9},
+    "Array.reshape": {"shape": (9,)},
+    "split": {"indices_or_sections": 3},
+    "squeeze": {"x": X.reshape(3, 1, 3)},
+    "Array.squeeze": {"x": X.reshape(3, 1, 3)},
+    "stack": {"arrays": [X, X]},
+    "take": {"indices": np.asarray([0, 2])},
+    "take_along_axis": {"indices": np.asarray([[0, 2, 1]] * 3)},
+    "Array.take": {"indices": np.asarray([0, 2])},
+    "tensordot": {"axes": 1},
+    "linalg.tensordot": {"axes": 1},
+    "transpose": {"axes": (1, 0)},
+    "Array.transpose": {"axes": (1, 0)},
+    "vsplit": {"indices_or_sections": 3},
+    "broadcast_to": {"x": V, "shape": (2, 4)},
+    **{f"fft.{name}": {"n": 4} for name in "fft hfft ifft ihfft irfft rfft".split()},
+    **{f"fft.{name}": {"s": (4, 4), "axes": (1, 0)} for name in "fftn ifftn irfftn rfftn".split()},
+    **{f"{name}": {"x1": X, "x2": X} for name in ("vecdot", "linalg.vecdot")},
+}
+# of the parameters that stand in no `_BASE`
+_VALUES: dict[str, Any] = {
+    "axis": 1, "axis1": 1, "axis2": 0, "axes": 1, "k": 1, "n": 2, "N": 3, "M": 3, "n_rows": 3, "n_cols": 3,
+    "decimals": 1, "offset": 1, "shape": 3, "repeats": 2, "repetitions": 2, "shift": 1, "ndmin": 3, "pad_width": 1,
+    "edge_order": 1,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of one public function.
+
+    Attributes:
+        function: its path below `uopc_array`; methods below `Array`.
+    """
+
+    function: str
+    name: str
+    annotation: str
+
+    def __str__(self) -> str:
+        return f"{self.function}({self.name})"
+
+    @property
+    def key(self) -> Key:
+        return self.function, self.name
+
+
+def _public() -> Iterator[tuple[str, Callable[..., Any]]]:
+    for prefix, space in (("", xp), ("linalg.", xp.linalg), ("fft.", xp.fft)):
+        for name in space.__all__:
+            value = getattr(space, name)
+            if callable(value) and not isinstance(value, type):
+                yield prefix + name, value
+    for name in dir(xp.Array):
+        value = getattr(xp.Array, name)
+        if callable(value) and not name.startswith("_"):
+            yield f"Array.{name}", value
+
+
+def parameters() -> list[Parameter]:
+    """Every parameter of everything public that is called."""
+    return [
+        Parameter(path, p.name, str(p.annotation))
+        for path, function in _public()
+        for p in inspect.signature(function).parameters.values()
+        if p.name != "self"
+    ]
+
+
+def kind_of(p: Parameter) -> str | None:
+    """What a parameter is; None where this table does not say."""
+    if p.key in _NOT_LIKE_THEIR_NAME:
+        return _NOT_LIKE_THEIR_NAME[p.key]
+    for kind, table in (("differentiable", DIFFERENTIABLE), ("compared", COMPARED), ("read", READ)):
+        if p.key in table:
+            return kind
+    return next((kind for kind, names in _BY_NAME.items() if p.name in names), None)
+
+
+STRUCTURAL = [p for p in parameters() if kind_of(p) == "structural"]
+SWITCHES = [p for p in parameters() if kind_of(p) == "switch"]
+
+
+def bound(p: Parameter, dtype: str = "float64") -> tuple[Callable[[Any], Any], Any]:
+    """The function as one of this parameter alone, and a value for it."""
+    function = attrgetter(p.function)(xp)
+    signature = inspect.signature(function)
+    arguments = {name: _argument(p.function, q, dtype) for name, q in signature.parameters.items()}
+
+    def call(value: Any) -> Any:
+        given = signature.bind_partial()
+        named = arguments | {p.name: value}
+        given.arguments = {n: named[n] for n in signature.parameters if named[n] is not inspect.Parameter.empty}
+        out = function(*given.args, **given.kwargs)
+        return given.arguments.get("self") if out is None else out
+
+    table = DIFFERENTIABLE | COMPARED | READ
+    return call, table[p.key] if p.key in table else arguments[p.name]
+
+
+def _argument(function: str, p: inspect.Parameter, dtype: str) -> Any:
+    """What is given for a parameter: its value in the tables, a matrix for an operand that has no default."""
+    base = _BASE.get(function, {})
+    name = "x" if p.name == "self" else p.name
+    value = base[name] if name in base else _VALUES.get(name, p.default) if name in _INTEGERS else p.default
+    if value is inspect.Parameter.empty and (name in _OPERANDS or p.name == "self"):
+        value = X
+    if isinstance(value, np.ndarray):
+        return xp.asarray(value if value.dtype.kind == "i" else value.astype(dtype))
+    if isinstance(value, list):
+        return [xp.asarray(item.astype(dtype)) for item in value]
+    return value
