@@ -401,8 +401,9 @@ def fftfreq(n: int, /, *, d: ArrayLike = 1.0, dtype: Any = None, device: object 
     """
     check_device("fftfreq", device)
     count, distance = _spacing("fftfreq", n, d)
-    places = np.arange(count)
-    counts = np.where(places < (count + 1) // 2, places, places - count)
+    counts = np.empty(count, np.int64)  # `arange` of too many is empty, this is an error
+    half = (count + 1) // 2
+    counts[:half], counts[half:] = np.arange(half), np.arange(-(count // 2), 0)
     return _frequencies(counts, count, distance, _frequency_dtype("fftfreq", dtype))
 
 
