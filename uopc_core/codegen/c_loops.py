@@ -14,6 +14,7 @@ from uopc_core.codegen.c_math import (
 )
 from uopc_core.codegen.c_ops import C_OPS, combine, rounded
 from uopc_core.codegen.c_reduce import (
+    SCAN_LEVELS,
     block_of,
     lanes_of,
     need_append,
@@ -22,6 +23,7 @@ from uopc_core.codegen.c_reduce import (
     need_gather,
     need_lane_order,
     need_push_row,
+    need_running_sum,
     need_total,
     need_total_row,
     needs_tree,
@@ -29,8 +31,8 @@ from uopc_core.codegen.c_reduce import (
 from uopc_core.codegen.c_stages import Stages, cut_stages, drop_unused
 from uopc_core.codegen.c_types import C_TYPES, literal
 from uopc_core.codegen.c_writer import Writer
-from uopc_core.dtype import dtypes, is_complex, is_float, is_unsigned
-from uopc_core.ir.op import Ops
+from uopc_core.dtype import dtypes, is_complex, is_float, is_inexact, is_unsigned
+from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.loop.index import Index, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import (
     Acc,
@@ -515,12 +517,24 @@ class LoopWriter(Writer):
         self.drop_loop(columns.var)
 
     def scan(self, item: Scan) -> None:
-        c = C_TYPES[item.acc.dtype]
-        self.line(f"{c} {item.acc.name} = 0;")
-        self.line(f"_Bool {item.acc.name}_first = 1;")
-        self.accs[item.acc.name] = (item.acc, "scan")
+        acc = item.acc
+        c = C_TYPES[acc.dtype]
+        in_blocks = acc.op is Ops.ADD and is_inexact(acc.dtype)
+        self.line(f"{c} {acc.name} = 0;")
+        if in_blocks:
+            part = (-0.0).hex()
+            nothing = f"__builtin_complex({part}, {part})" if is_complex(acc.dtype) else part
+            self.line(
+                f"{c} {acc.name}_sums = {nothing}, {acc.name}_inside[{SCAN_LEVELS}], {acc.name}_before[{SCAN_LEVELS}];"
+            )
+            self.line(f"int64_t {acc.name}_n[{SCAN_LEVELS}] = {{0}}, {acc.name}_k = 0;")
+            self.line(f"for (int k = 0; k < {SCAN_LEVELS}; k++) {acc.name}_before[k] = {nothing};")
+        else:
+            self.line(f"_Bool {acc.name}_first = 1;")
+        self.accs[acc.name] = (acc, "blocks" if in_blocks else "scan")
         self.block(item.body)
-        del self.accs[item.acc.name]
+        self.renamed.pop(acc.name, None)
+        del self.accs[acc.name]
 
     # --- statements ---
 
@@ -600,6 +614,16 @@ class LoopWriter(Writer):
             combined = combine(self.need_typed, acc.op, acc.dtype, acc.name, value)
             self.line(f"{acc.name} = {acc.name}_first ? {value} : ({combined});")
             self.line(f"{acc.name}_first = 0;")
+        elif how == "blocks":
+            carry = need_running_sum(self.need_typed, acc.dtype)
+            self.line(f"{acc.name} = {acc.name}_k ? {acc.name} + {value} : {value};")
+            self.line(f"const {C_TYPES[acc.dtype]} {acc.name}_sum = {acc.name}_sums + {acc.name};")
+            self.open(f"if (++{acc.name}_k == {SUM_BLOCK})")
+            state = f"{acc.name}_inside, {acc.name}_before, {acc.name}_n"
+            self.line(f"{acc.name}_sums = {carry}({state}, {acc.name});")
+            self.line(f"{acc.name}_k = 0;")
+            self.close()
+            self.renamed[acc.name] = f"{acc.name}_sum"
         else:
             place = f"{acc.name}_[l]" if how == "tile" else f"{acc.name}_l"
             self.line(f"{place} = {combine(self.need_typed, acc.op, acc.dtype, place, value)};")

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import is_complex, is_integer
+from uopc_core.dtype import is_complex, is_inexact, is_integer
 from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.ir.extern import EXTERNS
-from uopc_core.ir.op import Ops
+from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.ir.uop import UOp
 
 __all__ = ["NUMPY_OPS", "UFUNCS", "VIEWS", "NumpyFunction", "squares64"]
@@ -320,12 +320,36 @@ def _reduce(node: UOp) -> _Function:
     ndim = node.src[0].ndim
     axes = tuple(range(ndim - n, ndim))
     reduce, dtype = UFUNCS[how].reduce, node.dtype
-    return lambda x: reduce(x, axes, dtype)
+    loop = loop_of("reduction", how, dtype) if is_inexact(dtype) else None
+    if loop is None:
+        return lambda x: reduce(x, axes, dtype)
+    if n == 1:
+        return loop
+    kept = node.shape
+    size = math.prod(node.src[0].shape[ndim - n :])
+    return lambda x: loop(x.reshape((*kept, size)))
 
 
 def _scan(node: UOp) -> _Function:
+    if node.arg is Ops.ADD and is_inexact(node.dtype):
+        return _cumulative_sum
     accumulate, dtype, last = UFUNCS[node.arg].accumulate, node.dtype, node.ndim - 1
     return lambda x: accumulate(x, last, dtype)
+
+
+def _cumulative_sum(x: Any) -> Any:
+    """Sums within blocks, to which the cumulative sum of the blocks before is added: errors grow with the block."""
+    n = x.shape[-1]
+    if n <= SUM_BLOCK:
+        return np.add.accumulate(x, -1)
+    whole = n - n % SUM_BLOCK
+    inside = np.add.accumulate(x[..., :whole].reshape((*x.shape[:-1], -1, SUM_BLOCK)), -1)
+    before = _cumulative_sum(inside[..., -1])
+    inside[..., 1:, :] += before[..., :-1, None]
+    out = np.empty_like(x, order="C")
+    out[..., :whole] = inside.reshape((*x.shape[:-1], whole))
+    out[..., whole:] = before[..., -1:] + np.add.accumulate(x[..., whole:], -1)
+    return out
 
 
 def _checked(indices: tuple[Any, ...]) -> tuple[Any, ...]:
