@@ -170,12 +170,6 @@ def _mul(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
     return f"{_binary_function(need, 'mul', of, body)}({a}, {b})"
 
 
-def _strong_mul(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
-    if is_integer(of):
-        return f"{args[0]} * {args[1]}"
-    return f"{args[0]} == 0 ? 0 : {_mul(need, args, of, out)}"
-
-
 def _div(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
     if not is_complex(of):
         return f"{args[0]} / {args[1]}"
@@ -318,7 +312,6 @@ C_OPS: dict[Ops, Render] = {
     Ops.ADD: _add,
     Ops.SUB: _infix("-"),
     Ops.MUL: _mul,
-    Ops.STRONG_MUL: _strong_mul,
     Ops.DIV: _div,
     Ops.FLOORDIV: _floordiv,
     Ops.FLOORMOD: _floormod,

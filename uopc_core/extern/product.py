@@ -44,7 +44,8 @@ def _evaluate_matmul(params: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
 def _is_finite(x: Any) -> bool:
     """Whether all of `x` is finite, in one pass; False, too, where the sum of the squares overflows."""
     flat = x.reshape(-1)
-    return bool(np.isfinite(np.vdot(flat, flat)))
+    product: Any = np.vdot
+    return bool(np.isfinite(product(flat, flat)))
 
 
 def _without_the_dead(marked: str, x: Any, y: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import is_complex, is_inexact, is_integer
+from uopc_core.dtype import is_complex, is_inexact
 from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.ir.extern import EXTERNS
@@ -201,13 +201,6 @@ def _cast(node: UOp) -> _Function:
 def _bitcast(node: UOp) -> _Function:
     dtype = node.dtype
     return lambda x: x.view(dtype)
-
-
-def _strong_mul(node: UOp) -> _Function:
-    if is_integer(node.dtype):
-        return np.multiply
-    zero = node.dtype.type(0)
-    return lambda x, y: np.where(x == zero, zero, x * y)
 
 
 def _pow(node: UOp) -> _Function:
@@ -439,7 +432,6 @@ NUMPY_OPS: dict[Ops, Callable[[UOp], NumpyFunction]] = {
     Ops.BITCAST: _bitcast,
     Ops.REAL: _same(lambda x: x.real),
     Ops.IMAG: _same(lambda x: x.imag),
-    Ops.STRONG_MUL: _strong_mul,
     Ops.POW: _pow,
     Ops.COMPLEX: _complex,
     Ops.WHERE: _same(np.where),

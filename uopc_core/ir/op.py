@@ -75,7 +75,6 @@ class Ops(IntEnum):
     ADD = auto()
     SUB = auto()
     MUL = auto()
-    STRONG_MUL = auto()  # x * y, and 0 where x is 0 whatever y is
     DIV = auto()
     FLOORDIV = auto()
     FLOORMOD = auto()

@@ -17,7 +17,7 @@ from math import prod
 from uopc_core.dtype import DType, is_complex, is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
-from uopc_core.transform.flow import constant_of
+from uopc_core.rewrite.pattern import const_of
 
 __all__ = ["lower_contractions"]
 
@@ -83,9 +83,9 @@ def _factors(source: UOp) -> tuple[UOp, list[int | None], list[_View]]:
     masks: list[_View] = []
     while node.op is Ops.WHERE:
         condition, x, y = node.src
-        if constant_of(y) != 0 and constant_of(x) != 0:
+        if const_of(y) != 0 and const_of(x) != 0:
             break
-        chosen, condition = (x, condition) if constant_of(y) == 0 else (y, ~condition)
+        chosen, condition = (x, condition) if const_of(y) == 0 else (y, ~condition)
         masks.append(_through(_axes_of(condition), axes))
         node, axes = _through(_axes_of(chosen), axes)
     return node, axes, masks
@@ -127,7 +127,7 @@ def _laid_out(view: _View, order: Sequence[int | None], shape: tuple[int, ...]) 
     """The node of a view with its axes in `order`, which are axes of what is reduced, broadcast along the others."""
     node, axes = view
     there = _axes_in(view, shape)
-    kept = [axes[axis] for axis in order if axis in there and axis is not None]
+    kept = [axes[axis] for axis in order if axis is not None and axis in there]
     wanted = [a for a in kept if a is not None]
     rest = [a for a in range(node.ndim) if a not in wanted]
     ones = [shape[axis] if axis is not None and axis in there else 1 for axis in order]

@@ -17,8 +17,22 @@ from uopc_core.dtype import dtypes
 from uopc_core.ir.composite import zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.rewrite.pattern import const_of
 
-__all__ = ["Active", "Flow", "Mask", "both", "constant_of", "either", "everywhere", "flow_of", "join", "moved", "padded", "times"]
+__all__ = [
+    "Active",
+    "Flow",
+    "Mask",
+    "both",
+    "either",
+    "everywhere",
+    "flow_of",
+    "join",
+    "moved",
+    "of_two",
+    "padded",
+    "times",
+]
 
 
 class Mask:
@@ -31,7 +45,7 @@ class Mask:
     __slots__ = ("built", "make", "parents", "split")
 
     def __init__(
-        self, make: Callable[..., UOp], *parents: Mask, split: tuple[UOp, Active, bool] | None = None
+        self, make: Callable[[list[UOp]], UOp], *parents: Mask, split: tuple[UOp, Active, bool] | None = None
     ) -> None:
         self.make = make
         self.parents = parents
@@ -40,7 +54,7 @@ class Mask:
 
     @property
     def node(self) -> UOp:
-        stack = [self]
+        stack: list[Mask] = [self]
         while stack:
             mask = stack[-1]
             waiting = [p for p in mask.parents if p.built is None] if mask.built is None else []
@@ -48,7 +62,7 @@ class Mask:
                 stack.extend(waiting)
                 continue
             if mask.built is None:
-                mask.built = mask.make(*[p.built for p in mask.parents])
+                mask.built = mask.make([p.built for p in mask.parents if p.built is not None])
                 mask.parents = ()
             stack.pop()
         assert self.built is not None
@@ -80,20 +94,13 @@ class Flow:
         return self.active.node.where(self.raw, zeros_like(self.raw))
 
 
-def constant_of(x: UOp) -> object:
-    """The number that `x` is everywhere, None where it varies or is not known yet."""
-    while x.op in (Ops.RESHAPE, Ops.EXPAND):
-        (x,) = x.src
-    return x.arg if x.op is Ops.CONST else None
-
-
 def flow_of(x: UOp) -> Flow:
     """`x` as a seed. Zeros that it selects itself are those of a selection."""
     if x.op is Ops.WHERE:
         condition, chosen, other = x.src
-        if constant_of(other) == 0:
+        if const_of(other) == 0:
             return Flow(chosen, both(None, condition), clean=False)
-        if constant_of(chosen) == 0:
+        if const_of(chosen) == 0:
             return Flow(other, both(None, condition, holds=False), clean=False)
     return Flow(x)
 
@@ -102,7 +109,7 @@ def times(flow: Flow, factor: UOp | float) -> Flow:
     """The flow past a factor."""
     if not isinstance(factor, UOp):
         return flow if factor == 1.0 else Flow(flow.raw * factor, flow.active, flow.clean)
-    number = constant_of(factor)
+    number = const_of(factor)
     harmless = isinstance(number, float | int) and math.isfinite(number)
     return Flow(flow.raw * factor, flow.active, flow.active is None or (flow.clean and harmless))
 
@@ -118,8 +125,8 @@ def both(active: Active, condition: UOp, holds: bool = True) -> Mask:
     """Alive, and the condition holds (does not, respectively)."""
     split = condition, active, holds
     if active is None:
-        return Mask(lambda: condition if holds else ~condition, split=split)
-    return Mask(lambda alive: alive & (condition if holds else ~condition), active, split=split)
+        return Mask(lambda _: condition if holds else ~condition, split=split)
+    return Mask(lambda alive: alive[0] & (condition if holds else ~condition), active, split=split)
 
 
 def either(x: Active, y: Active) -> Active:
@@ -131,19 +138,23 @@ def either(x: Active, y: Active) -> Active:
         (condition, whole, holds), (other, other_whole, other_holds) = x.split, y.split
         if condition is other and whole is other_whole and holds is not other_holds:  # the halves of a selection
             return whole
-    return Mask(lambda a, b: a | b, x, y)
+    return of_two(lambda a, b: a | b, x, y)
 
 
 def moved(active: Active, move: Callable[[UOp], UOp]) -> Active:
     """The mask moved as the numbers are."""
-    return None if active is None else Mask(move, active)
+    return None if active is None else Mask(lambda alive: move(alive[0]), active)
+
+
+def of_two(make: Callable[[UOp, UOp], UOp], x: Mask, y: Mask) -> Mask:
+    return Mask(lambda alive: make(*alive), x, y)
 
 
 def padded(active: Active, shape: tuple[int, ...], move: Callable[[UOp], UOp]) -> Mask:
     """The mask of numbers of `shape`, moved to where there are places that nothing came to."""
-    return Mask(lambda: move(everywhere(shape))) if active is None else Mask(move, active)
+    source = everywhere(shape) if active is None else active
+    return Mask(lambda alive: move(alive[0]), source)
 
 
-def everywhere(shape: tuple[int, ...]) -> UOp:
-    return UOp.const(True, dtypes.bool, shape)
-
+def everywhere(shape: tuple[int, ...], alive: bool = True) -> Mask:
+    return Mask(lambda _: UOp.const(alive, dtypes.bool, shape))

@@ -18,7 +18,8 @@ from uopc_core.ir.composite import ones_like, zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
-from uopc_core.transform.flow import Flow, constant_of, flow_of, join, times
+from uopc_core.rewrite.pattern import const_of
+from uopc_core.transform.flow import Flow, flow_of, join, times
 from uopc_core.transform.lengths import power_of_length
 from uopc_core.transform.linearizations import extern_tangents, linearization_of
 from uopc_core.transform.masks import anywhere, linear_backward
@@ -65,7 +66,7 @@ def pull_back(roots: Sequence[UOp], cotangents: Sequence[UOp], targets: Sequence
 def _pull(order: Sequence[UOp], seeds: Iterable[tuple[UOp, Flow]], targets: Sequence[UOp]) -> list[Flow | None]:
     walk = _Walk(order, targets)
     for root, flow in seeds:
-        if constant_of(flow.raw) != 0:
+        if const_of(flow.raw) != 0:
             walk.add(root, flow)
     for node in reversed(order):
         if passes(node, walk.dependent):

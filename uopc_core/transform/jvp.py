@@ -10,7 +10,8 @@ from uopc_core.ir.composite import zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
-from uopc_core.transform.flow import Flow, constant_of, flow_of, join, times
+from uopc_core.rewrite.pattern import const_of
+from uopc_core.transform.flow import Flow, flow_of, join, times
 from uopc_core.transform.gradient import dependents, order_above, passes, placeholder
 from uopc_core.transform.lengths import power_of_length
 from uopc_core.transform.linearizations import linearization_of
@@ -35,7 +36,7 @@ def jvp(roots: Sequence[UOp], targets: Sequence[UOp], tangents: Sequence[UOp]) -
     for target, tangent in zip(targets, tangents, strict=True):
         if tangent.shape != target.shape or tangent.dtype is not target.dtype:
             raise ShapeError(f"jvp: expected a tangent like {target}, got {tangent}")
-        if constant_of(tangent) != 0:
+        if const_of(tangent) != 0:
             known[target] = flow_of(tangent)
     _push(toposort(roots), known)
     return [known[root].value if root in known else zeros_like(root) for root in roots]

@@ -15,7 +15,7 @@ from uopc_core.dtype import is_complex
 from uopc_core.ir.composite import full
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.transform.flow import constant_of
+from uopc_core.rewrite.pattern import const_of
 
 __all__ = ["Power", "power_of_length"]
 
@@ -41,7 +41,7 @@ def power_of_length(node: UOp, targets: Collection[UOp]) -> Power | None:
     """
     if node.op is Ops.MUL and node.src[0] is node.src[1]:
         exponent = 2.0
-    elif node.op is Ops.POW and isinstance(number := constant_of(node.src[1]), float | int) and number >= 2:
+    elif node.op is Ops.POW and isinstance(number := const_of(node.src[1]), float | int) and number >= 2:
         exponent = float(number)
     else:
         return None
@@ -84,10 +84,10 @@ def _under_root(x: UOp) -> UOp | None:
     """What `x` is the square root of, be it kept away from 0: ``where(s == 0, 0, sqrt(where(s == 0, 1, s)))``."""
     if x.op is Ops.SQRT:
         return x.src[0]
-    if x.op is not Ops.WHERE or constant_of(x.src[1]) != 0 or x.src[2].op is not Ops.SQRT:
+    if x.op is not Ops.WHERE or const_of(x.src[1]) != 0 or x.src[2].op is not Ops.SQRT:
         return None
     condition, (guarded,) = x.src[0], x.src[2].src
-    if condition.op is not Ops.CMPEQ or constant_of(condition.src[1]) != 0 or guarded.op is not Ops.WHERE:
+    if condition.op is not Ops.CMPEQ or const_of(condition.src[1]) != 0 or guarded.op is not Ops.WHERE:
         return None
     square = condition.src[0]
     return square if guarded.src[0] is condition and guarded.src[2] is square else None

@@ -12,16 +12,16 @@ from uopc_core.dtype import dtypes
 from uopc_core.ir.composite import zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.transform.flow import Active, Flow, Mask, both, either, everywhere, moved, padded
-from uopc_core.transform.transposes import TRANSPOSES, last_writes, written
+from uopc_core.transform.flow import Active, Flow, Mask, both, either, everywhere, moved, of_two, padded
+from uopc_core.transform.transposes import TRANSPOSES, Transpose, last_writes, written
 
-__all__ = ["BACKWARD", "FORWARD", "SUMMING_BACKWARD", "SUMMING_FORWARD", "anywhere", "linear_backward", "linear_forward"]
+__all__ = ["BACKWARD", "FORWARD", "anywhere", "linear_backward", "linear_forward"]
 
 # ------------------------------------------------------------------------------------------------------------- backward
 
 BackwardRule = Callable[[UOp, Active], Sequence[Active]]
 # ops whose transpose sums: what is dead must be 0 before
-SUMMING_BACKWARD = frozenset({Ops.EXPAND, Ops.SCAN, Ops.INDEX})
+_SUMMING_BACKWARD = frozenset({Ops.EXPAND, Ops.SCAN, Ops.INDEX})
 
 
 def _transposed(node: UOp, active: Active) -> Sequence[Active]:
@@ -29,7 +29,11 @@ def _transposed(node: UOp, active: Active) -> Sequence[Active]:
     if active is None:
         return (None,) * len(node.src)
     rule = TRANSPOSES[node.op]
-    return [Mask(lambda alive, k=k: _given(rule(node, alive)[k]), active) for k in range(len(node.src))]
+    return [_part(node, active, rule, k) for k in range(len(node.src))]
+
+
+def _part(node: UOp, active: Mask, rule: Transpose, number: int) -> Active:
+    return moved(active, lambda alive: _given(rule(node, alive)[number]))
 
 
 def _given(x: UOp | None) -> UOp:
@@ -117,9 +121,9 @@ BACKWARD: dict[Ops, BackwardRule] = {
 
 def linear_backward(node: UOp, flow: Flow) -> list[Flow | None]:
     """What the cotangent of a linear node is for each source, None where nothing passes."""
-    ct = flow.value if node.op in SUMMING_BACKWARD else flow.raw
+    ct = flow.value if node.op in _SUMMING_BACKWARD else flow.raw
     # the transpose of a selection puts zeros beside what it picked, but for WHERE: that is left to the mask
-    clean = (flow.clean or node.op in SUMMING_BACKWARD) and node.op is not Ops.WHERE
+    clean = (flow.clean or node.op in _SUMMING_BACKWARD) and node.op is not Ops.WHERE
     parts = TRANSPOSES[node.op](node, ct)
     masks = BACKWARD[node.op](node, flow.active)
     return [None if part is None else Flow(part, mask, clean) for part, mask in zip(parts, masks, strict=True)]
@@ -129,16 +133,15 @@ def linear_backward(node: UOp, flow: Flow) -> list[Flow | None]:
 
 Flows = Sequence[Flow | None]
 # ops that sum
-SUMMING_FORWARD = frozenset({Ops.REDUCE, Ops.SCAN, Ops.SCATTER})
+_SUMMING_FORWARD = frozenset({Ops.REDUCE, Ops.SCAN, Ops.SCATTER})
 ForwardRule = Callable[[UOp, Flows], Active]
 
 
 def _alive(node: UOp, flow: Flow | None) -> Mask:
     """The mask of a source, dead for one that no variable reaches."""
-    shape = node.shape
-    if flow is None:
-        return Mask(lambda: UOp.const(False, dtypes.bool, shape))
-    return Mask(lambda: everywhere(shape)) if flow.active is None else flow.active
+    if flow is None or flow.active is None:
+        return everywhere(node.shape, alive=flow is not None)
+    return flow.active
 
 
 def _masks(node: UOp, flows: Flows) -> list[Mask]:
@@ -164,18 +167,17 @@ def _forward_where(node: UOp, flows: Flows) -> Active:
         return both(_one_of(node, flows), condition, holds=chosen is not None)
     if chosen.active is other.active:
         return chosen.active
-    return Mask(lambda a, b: condition.where(a, b), *_masks(node, flows)[1:])
+    return of_two(condition.where, *_masks(node, flows)[1:])
 
 
 def _forward_pad(node: UOp, flows: Flows) -> Active:
-    (source,) = _masks(node, flows)
-    return Mask(lambda alive: alive.pad(node.arg), source)
+    return Mask(lambda alive: alive[0].pad(node.arg), *_masks(node, flows))
 
 
 def _forward_concat(node: UOp, flows: Flows) -> Active:
     if all(flow is not None and flow.active is None for flow in flows):
         return None
-    return Mask(lambda *alive: UOp.new(Ops.CONCAT, alive, node.arg), *_masks(node, flows))
+    return Mask(lambda alive: UOp.new(Ops.CONCAT, tuple(alive), node.arg), *_masks(node, flows))
 
 
 def _forward_reduce(node: UOp, flows: Flows) -> Active:
@@ -193,8 +195,8 @@ def _forward_scatter(node: UOp, flows: Flows) -> Active:
         return None
     indices = node.src[2:]
     if node.arg == "add":
-        return Mask(lambda a, b: _scattered(a, b, indices), *_masks(node, flows)[:2])
-    return Mask(lambda a, b: UOp.new(Ops.SCATTER, (a, b, *indices), "set"), *_masks(node, flows)[:2])
+        return of_two(lambda a, b: _scattered(a, b, indices), *_masks(node, flows)[:2])
+    return of_two(lambda a, b: UOp.new(Ops.SCATTER, (a, b, *indices), "set"), *_masks(node, flows)[:2])
 
 
 FORWARD: dict[Ops, ForwardRule] = {
@@ -226,7 +228,7 @@ def linear_forward(node: UOp, flows: Flows) -> Flow:
     if node.op is Ops.WHERE and len(living) == 1:  # the selection itself is left to the mask
         return Flow(living[0].raw, active, clean=False)
     # numbers of several places come together only where all of them are right
-    apart = len({flow.active for flow in living}) > 1 or node.op in SUMMING_FORWARD
+    apart = len({flow.active for flow in living}) > 1 or node.op in _SUMMING_FORWARD
     fixed = _FIXED_SOURCES.get(node.op, range(0))
     sources = [
         s if k in fixed else zeros_like(s) if flow is None else flow.value if apart else flow.raw
@@ -241,7 +243,7 @@ def anywhere(flows: Sequence[Flow], shape: tuple[int, ...]) -> Active:
     if any(flow.active is None for flow in flows):
         return None
     masks = [flow.active for flow in flows if flow.active is not None]
-    return Mask(lambda *alive: _any(alive).reshape((1,) * len(shape)).expand(shape), *masks)
+    return Mask(lambda alive: _any(alive).reshape((1,) * len(shape)).expand(shape), *masks)
 
 
 def _any(alive: Sequence[UOp]) -> UOp:

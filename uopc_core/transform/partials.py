@@ -41,7 +41,8 @@ def _partials_pow(out: UOp, x: UOp, y: UOp) -> tuple[Factor, ...]:
     """``y * x**(y-1)``, where y = 0 makes 0 even of x = 0 and of nan; by the exponent, ``log(x) * x**y``, which is 0 at
     x = 0.
     """
-    by_base = y * (y.eq(0) & ~(x.ne(0) & x.eq(x))).where(1, x) ** (y - 1)
+    base = x if const_of(y) else (y.eq(0) & ~(x.ne(0) & x.eq(x))).where(1, x)
+    by_base = y * base ** (y - 1)
     zero = x.eq(0)
     if not is_complex(x.dtype) and _may_be_small(y):
         # the powers of numbers near 0 with exponents below 0 leave the range, which the product with y need not do
@@ -86,7 +87,6 @@ def _partials_acosh(out: UOp, x: UOp) -> tuple[Factor, ...]:
 # ADD, SUB, NEG and WHERE are linear: see transposes.py.
 PARTIALS: dict[Ops, PartialRule] = {
     Ops.MUL: lambda out, x, y: (y, x),
-    Ops.STRONG_MUL: lambda out, x, y: (y, x),
     Ops.DIV: lambda out, x, y: (y.recip(), -out / y),
     Ops.RECIP: lambda out, x: (-(out * out),),
     Ops.FLOORMOD: lambda out, x, y: (ONE, -x.binary(Ops.FLOORDIV, y)),
