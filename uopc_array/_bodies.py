@@ -234,11 +234,19 @@ def sign(x: UOp) -> UOp:
     if not is_complex(x.dtype):
         return x.unary(Ops.SIGN)
     zero, a, b = x.eq(0), x.unary(Ops.REAL), x.unary(Ops.IMAG)
+    a, b = _of_infinities(a, b), _of_infinities(b, a)
     # an exact factor, with which the modulus neither overflows nor is subnormal
     scale = (maximum(absolute(a), absolute(b)) > 1).where(composite.full(a.shape, 0.5, a.dtype), 2.0**54)
     a, b = a * scale, b * scale
     size = zero.where(1, a.binary(Ops.COMPLEX, b).unary(Ops.ABS))
     return zero.where(composite.zeros_like(x), (a / size).binary(Ops.COMPLEX, b / size))
+
+
+def _of_infinities(x: UOp, other: UOp) -> UOp:
+    """`x`, one part of a complex number: beside an infinite part nothing, and 1 for an infinity beside a number."""
+    nothing = x.unary(Ops.ABS) * 0.0  # nan where it is none
+    single = isinf(x) & isfinite(other)
+    return (isinf(other) & isfinite(x)).where(nothing, single.where(copysign(composite.ones_like(x), x), x))
 
 
 def signbit(x: UOp) -> UOp:

@@ -526,7 +526,8 @@ def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         Array([4.], dtype=float64)
     """
     x, y = as_real_floating("logaddexp2", *promote_floating("logaddexp2", x1, x2))
-    return wrap(_logaddexp2(x, y))
+    # near the root, where two terms cancel, float64 leaves digits to float32
+    return wrap(_logaddexp2(x.cast("float64"), y.cast("float64")).cast(x.dtype))
 
 
 def _logaddexp2(x: UOp, y: UOp) -> UOp:
