@@ -125,7 +125,8 @@ def _assigned_where(x: UOp, mask: UOp, value: Operand) -> UOp:
 
 def assign(x: Handle, key: Any, value: Any) -> None:
     """``x[key] = value``: on the memory itself where only `x` can see it, else in the graph."""
-    x._refuse_number("assignment")
+    if x._alias is None and not x._node.shape:
+        x._refuse_number("assignment")
     # no local variable here may hold the node or its memory: `own_memory` counts who does
     if type(value) in _REALS and x._alias is None and x._uop.op is _BUFFER and not x._uop.flags and _is_plain(key):
         _store(own_memory(x), key, value)

@@ -22,7 +22,8 @@ _const = UOp.const
 class Array(Operators, Methods, Protocols):
     """An n-dimensional array of one dtype, computed when its values are asked for.
 
-    Made by `uopc_array.asarray` and the other creation functions, never by calling the class.
+    Made by `uopc_array.asarray` and the other creation functions, never by calling the class. Where NumPy gives a
+    scalar instead of an array of no axes, it is a number: its value never changes, and it hashes.
 
     Attributes:
         shape: extents, a tuple of int.
