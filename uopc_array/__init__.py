@@ -69,6 +69,7 @@ from uopc_array.sorting_functions import *
 from uopc_array.statistical_functions import *
 from uopc_array.utility_functions import *
 from uopc_array.vmap import hessian, jacfwd, jacrev, vmap
+from uopc_core import context
 
 __all__ = [
     "Array",
@@ -78,6 +79,7 @@ __all__ = [
     "bool",
     "complex64",
     "complex128",
+    "context",
     "explain",
     "fft",
     "float32",

@@ -14,6 +14,7 @@ from uopc_array._handle import Handle, View
 from uopc_array._indexing import ItemLens, ParsedKey, advanced_orders, concrete_key, is_basic, parse_key, view_of
 from uopc_array._lenses import write_back
 from uopc_array._nodes import Operand, as_node, cast_node, const_node, is_scalar, to_operand
+from uopc_array._origins import check_places
 from uopc_array._realize import buffer_from_numpy, buffer_of_node
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, IndexBoundsError, ShapeError
@@ -97,6 +98,7 @@ def _scattered(view: UOp, key: ParsedKey, value: Operand) -> UOp:
     gathered = key.arrays[0].shape + moved.shape[len(key.arrays) :]
     placed = value_node(value, view.dtype, tuple([gathered[axis] for axis in back]))
     source = placed.permute([back.index(axis) for axis in range(len(back))])
+    check_places("assignment", moved, key.arrays, order)
     out = UOp.new(Ops.SCATTER, (moved, source, *key.arrays), "set")
     return out.permute([order.index(axis) for axis in range(len(order))])
 

@@ -18,6 +18,7 @@ from uopc_array._indexing import advanced_orders, parse_key, view_of
 from uopc_array._namespace import PROTOCOLS, call, find_function
 from uopc_array._nodes import as_node, is_scalar, node_from_numpy, to_operand
 from uopc_array._operators import check_same_kind
+from uopc_array._origins import gather
 from uopc_array.array import Array
 from uopc_core import Ops, UOp, as_dtype, composite
 from uopc_core.errors import ShapeError
@@ -193,7 +194,7 @@ def _scatter_at(name: str, mode: str, x: UOp, key: Any, value: Any) -> UOp:
     picked = view_of(flat, parsed)
     if parsed.arrays:
         order, back = advanced_orders(parsed)
-        picked = UOp.new(Ops.INDEX, (picked.permute(order), *parsed.arrays)).permute(back)
+        picked = gather(f"{name}.at", picked.permute(order), *parsed.arrays, axes=order).permute(back)
     places = picked.reshape((picked.size,))
     values = value_node(operand, x.dtype, picked.shape).reshape((picked.size,))
     return UOp.new(Ops.SCATTER, (x.reshape((x.size,)), values, places), mode).reshape(x.shape)

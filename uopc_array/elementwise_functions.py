@@ -16,6 +16,7 @@ from uopc_array._elementwise_examples import EXAMPLES
 from uopc_array._promotion import promote, promote_comparison, promote_floating, promote_to
 from uopc_array.array import Array
 from uopc_core import Ops, Scalar, UOp, dtypes, is_bool, is_integer
+from uopc_core.errors import shortened
 
 __all__ = [
     "abs",
@@ -136,7 +137,10 @@ def _unary(
     rule: Callable[[UOp], UOp] = body if not isinstance(body, Ops) else lambda node: UOp.new(body, (node,))
 
     def function(x: Array, /) -> Array:
-        return wrap(rule(prepare(name, node_of(name, x))[0]))
+        try:
+            return wrap(rule(prepare(name, node_of(name, x))[0]))
+        except Exception as error:
+            raise shortened(error) from None
 
     return _named(function, name, _UNARY_TEXT.format(summary=summary, takes=words, returns=returns))
 
@@ -237,7 +241,10 @@ def _binary(
     rule: Callable[[UOp, UOp], UOp] = body if not isinstance(body, Ops) else lambda x, y: UOp.new(body, (x, y))
 
     def function(x1: Array | Scalar, x2: Array | Scalar, /) -> Array:
-        return wrap(rule(*prepare(name, *promoted(name, x1, x2))))
+        try:
+            return wrap(rule(*prepare(name, *promoted(name, x1, x2))))
+        except Exception as error:
+            raise shortened(error) from None
 
     return _named(function, name, _BINARY_TEXT.format(summary=summary, takes=words, returns=returns))
 
@@ -266,7 +273,10 @@ bitwise_right_shift = _binary("bitwise_right_shift", _BITS, _bodies.right_shift,
 
 def _logical(name: str, op: Ops, summary: str) -> Binary:
     def function(x1: Array | Scalar, x2: Array | Scalar, /) -> Array:
-        return wrap(UOp.new(op, promote_to(name, dtypes.bool, x1, x2)))
+        try:
+            return wrap(UOp.new(op, promote_to(name, dtypes.bool, x1, x2)))
+        except Exception as error:
+            raise shortened(error) from None
 
     return _named(function, name, _BINARY_TEXT.format(summary=summary, takes=_ANY[1], returns=_BOOL_RESULT))
 

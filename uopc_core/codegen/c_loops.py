@@ -631,10 +631,8 @@ class LoopWriter(Writer):
 
 def _elements_of_whole_lane(item: TileReduce) -> Loop | None:
     """The loop along the columns, where the rows of a lane can be combined inside of it, in registers."""
-    outer = item.body[0]
-    if len(item.body) > 1 or not isinstance(outer, Loop) or len(outer.body) > 1:
-        return None
-    inner = outer.body[0]
+    outer = item.body[0] if len(item.body) == 1 else None
+    inner = outer.body[0] if isinstance(outer, Loop) and len(outer.body) == 1 else None
     if not isinstance(inner, Loop) or not inner.simd or len(inner.body) > _MAX_UNROLLED:
         return None
     statements = [item for item in inner.body if isinstance(item, Result | Effect)]
