@@ -4,15 +4,17 @@ What a guard keeps from being read may lie outside of the buffer. In C it is not
 conditional loads with a mask, and gcc 12 reads all of the vector where it knows the mask while it compiles, as in short
 loops. So the index of no load needs its condition to be inside of the buffer:
 
-- the loop over memory is cut where a condition on its variable changes, so that each piece reads always or never;
-- what is left, conditions on several variables and on those of outer loops, is read at an index moved into the buffer.
-  Its bounds are run-time parameters: nobody can tell the moved index from one that needed moving.
+- an innermost loop is cut where a condition on its variable changes, and written once for each range of the variables
+  around it, so that each piece reads always or never;
+- what is left, as conditions on several variables, is read at an index that is moved into the buffer. Its bounds are
+  run-time parameters: no compiler can tell the moved index from one that needed no moving.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import prod
 
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.loop.index import Cond, Index, Value, Var, atoms_of
@@ -21,7 +23,7 @@ from uopc_core.loop.optimise import find_thresholds
 
 __all__ = ["AccessWriter"]
 
-_MAX_PIECES = 6
+_MAX_PIECES = 9
 _MAX_STATEMENTS_IN_PIECES = 240
 _CLIP = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))"
 _WITHIN = (
@@ -111,24 +113,47 @@ class AccessWriter(Writer):
 
     # --- pieces ---
 
-    def pieces(self, statements: Sequence[Statement], var: Var) -> list[Var]:
-        """The range of a loop, cut where a condition changes that keeps one of `statements` from reading too far."""
-        guarded = [s for s in statements if isinstance(s, Load) and s.guard and not self._is_inside(s)]
-        cuts = find_thresholds(guarded, var)
-        n = len(cuts) + 1
-        if n > _MAX_PIECES or n * len(statements) > _MAX_STATEMENTS_IN_PIECES:
-            return [var]
-        return [Var(var.name, lo, hi) for lo, hi in pairwise([var.lo, *cuts, var.hi])]
+    def pieces(self, statements: Sequence[Statement], loop: Loop) -> Iterator[Var]:
+        """The pieces of an innermost loop; what is written before the next is asked for is inside of one.
 
-    def enter_piece(self, loop: Loop, piece: Var) -> None:
-        """Write what runs in one piece of an innermost loop from here on."""
+        All of them are there once for each range of the variables of outer loops in which a condition is known.
+        """
+        cuts = self._cuts(statements, loop.var)
+        inner = cuts.pop(loop.var, [])
         self.along = loop.var
-        if piece != loop.var:
-            self.known[loop.var] = Index.of(piece)
-
-    def leave_piece(self, loop: Loop) -> None:
+        for _ in self._ranges(list(cuts.items())):
+            for piece in _cut(loop.var, inner):
+                if inner:
+                    self.known[loop.var] = Index.of(piece)
+                yield piece
+                self.known.pop(loop.var, None)
         self.along = None
-        self.known.pop(loop.var, None)
+
+    def _cuts(self, statements: Sequence[Statement], var: Var) -> dict[Var, list[int]]:
+        """Where conditions change that keep `statements` from reading too far: of an innermost loop, and around it."""
+        guarded = [s for s in statements if isinstance(s, Load) and s.guard and not self._is_inside(s)]
+        outer = [other for other in reversed(self.loop_names) if other != var]
+        cuts = {v: thresholds for v in (var, *outer) if (thresholds := find_thresholds(guarded, v))}
+        while cuts:
+            n = prod(len(thresholds) + 1 for thresholds in cuts.values())
+            if n <= _MAX_PIECES and n * len(statements) <= _MAX_STATEMENTS_IN_PIECES:
+                break
+            cuts.popitem()
+        return cuts
+
+    def _ranges(self, cuts: Sequence[tuple[Var, list[int]]]) -> Iterator[None]:
+        """Inside of each combination of ranges that variables are cut into."""
+        if not cuts:
+            yield
+            return
+        (var, thresholds), *others = cuts
+        for piece in _cut(var, thresholds):
+            test = f"if ({self.loop_names[var]} < {self.integer(piece.hi)})" if piece.hi < var.hi else ""
+            self.open(test if piece.lo == var.lo else f"else {test}".rstrip())
+            self.known[var] = Index.of(piece)
+            yield from self._ranges(others)
+            del self.known[var]
+            self.close()
 
     def piece_bounds(self, loop: Loop, piece: Var, lo: str, hi: str, start: str = "") -> tuple[str, str]:
         """The bounds of a piece of a loop.
@@ -147,6 +172,10 @@ class AccessWriter(Writer):
             self.need_clip()
             hi = f"MIN({hi}, {self.integer(piece.hi)}{less})"
         return lo, hi
+
+
+def _cut(var: Var, thresholds: Sequence[int]) -> list[Var]:
+    return [Var(var.name, lo, hi) for lo, hi in pairwise([var.lo, *thresholds, var.hi])]
 
 
 def _pointer_names(function: Function) -> list[str]:

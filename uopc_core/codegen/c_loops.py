@@ -178,15 +178,13 @@ class LoopWriter(StatementWriter):
         lo, hi = self.bounds(loop) if loop.parallel or loop.var in self.ranges else ("", "")
         name = self.name_loop(loop.var)
         statements = stages.stages[0].statements
-        for piece in [loop.var] if loop.var in self.strides else self.pieces(statements, loop.var):
+        for piece in [loop.var] if loop.var in self.strides else self.pieces(statements, loop):
             first, last = self.piece_bounds(loop, piece, lo, hi)
             if loop.simd:
                 self.line(_SIMD)
             self.open(self.head(loop, name, first, last))
-            self.enter_piece(loop, piece)
             for s in statements:
                 self.statement(s)
-            self.leave_piece(loop)
             self.close()
         self.drop_loop(loop.var)
 
@@ -262,11 +260,9 @@ class LoopWriter(StatementWriter):
 
     def stage_loop(self, loop: Loop, stages: Stages, number: int, name: str, start: str, count: str) -> None:
         stage = stages.stages[number]
-        for piece in self.pieces(stage.statements, loop.var):
+        for piece in self.pieces(stage.statements, loop):
             first, last = self.piece_bounds(loop, piece, "0", count, start)
-            self.enter_piece(loop, piece)
             self.stage_piece(stages, stage, name, start, (first, last), loop.simd)
-            self.leave_piece(loop)
 
     def stage_piece(
         self, stages: Stages, stage: Stage, name: str, start: str, bounds: tuple[str, str], simd: bool
