@@ -1,7 +1,5 @@
 """The exceptions of both packages; each subclasses what NumPy raises for the same mistake."""
 
-from typing import TypeVar
-
 import numpy as np
 
 __all__ = [
@@ -23,10 +21,7 @@ __all__ = [
     "TraceError",
     "VerifyError",
     "ZeroStepError",
-    "shortened",
 ]
-
-E = TypeVar("E", bound=BaseException)
 
 
 class ShapeError(ValueError):
@@ -102,11 +97,3 @@ class ParseError(ValueError):
 
 class VerifyError(AssertionError):
     """A graph, plan or loop nest that breaks an invariant of its form."""
-
-
-def shortened(error: E) -> E:
-    """`error` without the frames between where it was raised and where this is called: the user reads his own lines.
-
-    A function of the face says ``except Exception as error: raise shortened(error)``, which costs nothing otherwise.
-    """
-    return error.with_traceback(None)

@@ -1,8 +1,8 @@
 """Matrix products by NumPy's BLAS: what the planner makes of a large contraction.
 
-A product of derivatives may have an operand with marks: negative zeros, where a selection has it that the product of
-the two numbers counts nothing. BLAS computes them like any other, and only a result that is not finite, where an
-infinity or a nan met a mark, is computed anew with what is marked left out.
+Invariant: the bits depend on the matrices alone, not on how they lie in memory. BLAS has other kernels for transposed
+matrices where they are small, so those are brought in order first; large ones are packed into panels before anything is
+multiplied, and are handed over as they are.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,10 @@ from uopc_core.ir.extern import Extern, TensorType, register_extern
 
 __all__ = ["MATMUL"]
 
+Array = np.ndarray[Any, Any]
+# multiplications in one product; OpenBLAS packs from 1,000,000 on
+_SURELY_PACKED = 2_000_000
+
 
 def _infer_matmul(params: tuple[Any, ...], types: Sequence[TensorType]) -> tuple[TensorType, ...]:
     (x, x_dtype), (y, y_dtype) = types
@@ -26,44 +30,26 @@ def _infer_matmul(params: tuple[Any, ...], types: Sequence[TensorType]) -> tuple
 
 
 def _matmul_into(params: tuple[Any, ...], arrays: Sequence[Any], outputs: Sequence[Any]) -> None:
-    if not params:
-        np.matmul(arrays[0], arrays[1], out=outputs[0])
-        return
-    with np.errstate(invalid="ignore", over="ignore"):
-        np.matmul(arrays[0], arrays[1], out=outputs[0])
-        if not _is_finite(outputs[0]):
-            outputs[0][...] = _without_the_dead(params[0], *arrays)
+    np.matmul(*_in_order(*arrays), out=outputs[0])
 
 
 def _evaluate_matmul(params: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
-    out: Any = np.empty((*arrays[0].shape[:-1], arrays[1].shape[-1]), arrays[0].dtype)
-    _matmul_into(params, arrays, (out,))
-    return (out,)
+    return (np.matmul(*_in_order(*arrays)),)
 
 
-def _is_finite(x: Any) -> bool:
-    """Whether all of `x` is finite, in one pass; False, too, where the sum of the squares overflows."""
-    flat = x.reshape(-1)
-    product: Any = np.vdot
-    return bool(np.isfinite(product(flat, flat)))
+def _in_order(x: Array, y: Array) -> tuple[Array, Array]:
+    (m, k), n = x.shape[-2:], y.shape[-1]
+    packed = m * k * n > _SURELY_PACKED and min(m, n) > 1
+    return _laid_out(x, packed), _laid_out(y, packed)
 
 
-def _without_the_dead(marked: str, x: Any, y: Any) -> Any:
-    """``x @ y`` where the marks of one operand, negative zeros, make 0 also of what is infinite or nan."""
-    if marked == "right":
-        return _without_the_dead("left", y.mT, x.mT).mT
-    bad = ~np.isfinite(y).all(tuple([axis for axis in range(y.ndim) if axis != y.ndim - 2]))
-    alive = ~_is_marked(x)
-    out: Any = x[..., ~bad] @ y[..., ~bad, :]
-    for k in np.flatnonzero(bad):
-        out += np.where(alive[..., k, None], x[..., k, None] * y[..., k, None, :], 0)
-    return out
-
-
-def _is_marked(x: Any) -> Any:
-    if x.dtype.kind == "c":
-        return _is_marked(x.real) & _is_marked(x.imag)
-    return (x == 0) & np.signbit(x)
+def _laid_out(x: Array, packed: bool) -> Array:
+    """`x` if each of its matrices is rows of memory (or columns, where that is as good), else a copy that is."""
+    rows, columns = x.shape[-2:]
+    down, across = x.strides[-2:]
+    by_rows = across == x.itemsize and down >= columns * x.itemsize
+    by_columns = down == x.itemsize and across >= rows * x.itemsize
+    return x if by_rows or (packed and by_columns) else np.ascontiguousarray(x)
 
 
 MATMUL = register_extern(Extern("matmul", _infer_matmul, _evaluate_matmul, into=_matmul_into))

@@ -21,6 +21,7 @@ from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.lazy import LazyModule
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.schedule.canonical import WORTH_KEEPING, Canonical, canonicalise, params_of, rebuild
+from uopc_core.schedule.contraction import may_be_contraction
 from uopc_core.settings import current
 
 if TYPE_CHECKING:
@@ -43,13 +44,18 @@ _MAY_BE_CONSTANT = frozenset({Ops.CONST, Ops.RESHAPE, Ops.EXPAND})
 
 
 class _Record:
-    """What this process knows of a graph: its work, how often it ran, its NumPy program while that is how it runs."""
+    """What this process knows of a graph: its work, how often it ran, its NumPy program while that is how it runs.
 
-    __slots__ = ("program", "runs", "work")
+    Attributes:
+        is_direct: it may be evaluated node by node; not so where only a plan tells sums from products of matrices.
+    """
+
+    __slots__ = ("is_direct", "program", "runs", "work")
 
     def __init__(self, canonical: Canonical) -> None:
         self.runs = 0
         self.work = sum([prod(node.shape) + CALL_WORK for node in canonical.order])
+        self.is_direct = self.work <= DIRECT_WORK and not any(map(may_be_contraction, canonical.order))
         self.program: Program | None = None
 
 
@@ -157,7 +163,7 @@ def _run(canonical: Canonical, tier: str) -> list[Buffer]:
     work = record.work
     if tier == "auto" and record.runs * work < COMPILE_WORK:
         tier = "interpret"
-    if tier == "interpret" and work <= DIRECT_WORK:
+    if tier == "interpret" and record.is_direct:
         return _run_directly(canonical, record)
     return planned.run_canonical(canonical, tier)
 
