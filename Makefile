@@ -1,6 +1,7 @@
 # make demo    trains a network on handwritten digits (all set-up included)
 # make test    all tests                              make bench        speed, against other libraries
 # make lint    ruff and pyright                       make conformance  the array API's own test suite
+# make fuzz    N=100 SEED=0: N random programs of each kind against NumPy, from any seed
 #
 # Needs make and Python 3.11 or newer. The virtual environment is made once, in .venv, and reused; VENV=folder names another one.
 
@@ -9,10 +10,12 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 WORKERS ?= 2
 PYTEST_ARGS ?=
+N ?= 100
+SEED ?= 0
 
 RUN = $(VENV)/bin/python
 
-.PHONY: demo test lint format bench conformance clean
+.PHONY: demo test lint format bench conformance fuzz clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.ready-demo
@@ -37,6 +40,9 @@ bench: $(VENV)/.ready-bench
 
 conformance: $(VENV)/.ready-test
 	$(RUN) array_api_tests_conf/run.py
+
+fuzz: $(VENV)/.ready-test
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m tests.fuzz --programs $(N) --seed $(SEED) --workers $(WORKERS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 # Every kernel that a test makes is run by the interpreter too, and compared. uopc_core reads this when it is imported.
 os.environ.setdefault("UOPC_VERIFY", "1")
 
+from tests.guard_pages import guard_every_plan
+
 # The same examples in every run: a failure in CI is a failure at home. HYPOTHESIS_PROFILE=search looks for new ones.
 settings.register_profile(
     "fixed",
@@ -25,6 +27,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what the tests see")
+    parser.addoption("--guard-pages", action="store_true", help="run every compiled plan between forbidden pages first")
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +35,9 @@ def _quiet_references() -> Iterator[None]:
     """Expected values come from NumPy, which warns about the special values that tests are full of."""
     with np.errstate(all="ignore"):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _guard_pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.config.getoption("--guard-pages"):
+        guard_every_plan(monkeypatch)

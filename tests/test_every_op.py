@@ -73,10 +73,6 @@ def scan(op: Ops, ufunc: Any) -> Case:
     return Case(Ops.SCAN, (REAL,), lambda node: node.scan(op), lambda x: ufunc.accumulate(x, axis=-1), op.name)
 
 
-def _strong_product(x: Any, y: Any) -> Any:
-    return np.where(x == 0, 0, x * y)
-
-
 def _random_bits(key: Any) -> Any:
     return squares64(key, np.arange(6, dtype=np.uint64)).reshape(2, 3)
 
@@ -136,7 +132,6 @@ BINARY = [
     binary(Ops.SUB, np.subtract, REAL, OTHER),
     binary(Ops.MUL, np.multiply, REAL, OTHER),
     binary(Ops.MUL, np.multiply, PLANE, PLANE[::-1]),
-    binary(Ops.STRONG_MUL, _strong_product, np.where(MASK, REAL, 0), np.where(MASK, OTHER, np.inf)),
     binary(Ops.DIV, np.divide, REAL, OTHER),
     binary(Ops.FLOORDIV, np.floor_divide, WHOLE, WHOLE[::-1]),
     binary(Ops.FLOORDIV, np.floor_divide, REAL, OTHER),

@@ -33,7 +33,9 @@ from uopc_array import (
     linear_algebra_functions,
     manipulation_functions,
     numpy_elementwise,
+    numpy_equality,
     numpy_manipulation,
+    numpy_padding,
     numpy_products,
     numpy_statistics,
     searching_functions,
@@ -56,7 +58,9 @@ from uopc_array.jit import jit
 from uopc_array.linear_algebra_functions import *
 from uopc_array.manipulation_functions import *
 from uopc_array.numpy_elementwise import *
+from uopc_array.numpy_equality import *
 from uopc_array.numpy_manipulation import *
+from uopc_array.numpy_padding import *
 from uopc_array.numpy_products import *
 from uopc_array.numpy_statistics import *
 from uopc_array.searching_functions import *
@@ -65,6 +69,7 @@ from uopc_array.sorting_functions import *
 from uopc_array.statistical_functions import *
 from uopc_array.utility_functions import *
 from uopc_array.vmap import hessian, jacfwd, jacrev, vmap
+from uopc_core import context
 
 __all__ = [
     "Array",
@@ -74,6 +79,7 @@ __all__ = [
     "bool",
     "complex64",
     "complex128",
+    "context",
     "explain",
     "fft",
     "float32",
@@ -108,7 +114,9 @@ __all__ += indexing_functions.__all__
 __all__ += linear_algebra_functions.__all__
 __all__ += manipulation_functions.__all__
 __all__ += numpy_elementwise.__all__
+__all__ += numpy_equality.__all__
 __all__ += numpy_manipulation.__all__
+__all__ += numpy_padding.__all__
 __all__ += numpy_products.__all__
 __all__ += numpy_statistics.__all__
 __all__ += searching_functions.__all__

@@ -179,6 +179,24 @@ def _like(name: str) -> Callable[..., Any]:
     return create
 
 
+def _linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    out = call("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint, axis=axis)
+    if not retstep:
+        return out
+    parts = num - 1 if endpoint else num
+    return out, call("divide", call("subtract", stop, start), parts if parts > 0 else float("nan"))
+
+
 def _like_another(name: str) -> Callable[..., Any]:
     n_values = 1 if name == "full" else 0  # a dtype may follow them by position
 
@@ -219,6 +237,7 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "clip": _clip,
     "iscomplexobj": _iscomplexobj,
     "isrealobj": lambda x: not _iscomplexobj(x),
+    "linspace": _linspace,
     "linalg.lstsq": _lstsq,
     "linalg.norm": _norm,
     "linalg.pinv": _pinv,
@@ -227,7 +246,7 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "sort": _sort,
     "unique": _unique,
     "where": _where,
-    **{name: _like(name) for name in ("arange", "array", "asarray", "empty", "eye", "full", "identity", "linspace")},
+    **{name: _like(name) for name in ("arange", "array", "asarray", "empty", "eye", "full", "identity")},
     **{name: _like(name) for name in ("ones", "zeros", "tri")},
     **{f"{name}_like": _like_another(name) for name in ("empty", "full", "ones", "zeros")},
 }

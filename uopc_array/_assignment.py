@@ -14,6 +14,7 @@ from uopc_array._handle import Handle, View
 from uopc_array._indexing import ItemLens, ParsedKey, advanced_orders, concrete_key, is_basic, parse_key, view_of
 from uopc_array._lenses import write_back
 from uopc_array._nodes import Operand, as_node, cast_node, const_node, is_scalar, to_operand
+from uopc_array._origins import check_places
 from uopc_array._realize import buffer_from_numpy, buffer_of_node
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, IndexBoundsError, ShapeError
@@ -97,6 +98,7 @@ def _scattered(view: UOp, key: ParsedKey, value: Operand) -> UOp:
     gathered = key.arrays[0].shape + moved.shape[len(key.arrays) :]
     placed = value_node(value, view.dtype, tuple([gathered[axis] for axis in back]))
     source = placed.permute([back.index(axis) for axis in range(len(back))])
+    check_places("assignment", moved, key.arrays, order)
     out = UOp.new(Ops.SCATTER, (moved, source, *key.arrays), "set")
     return out.permute([order.index(axis) for axis in range(len(order))])
 
@@ -125,7 +127,8 @@ def _assigned_where(x: UOp, mask: UOp, value: Operand) -> UOp:
 
 def assign(x: Handle, key: Any, value: Any) -> None:
     """``x[key] = value``: on the memory itself where only `x` can see it, else in the graph."""
-    x._refuse_number("assignment")
+    if x._alias is None and not x._node.shape:
+        x._refuse_number("assignment")
     # no local variable here may hold the node or its memory: `own_memory` counts who does
     if type(value) in _REALS and x._alias is None and x._uop.op is _BUFFER and not x._uop.flags and _is_plain(key):
         _store(own_memory(x), key, value)

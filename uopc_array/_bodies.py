@@ -125,7 +125,8 @@ def absolute(x: UOp) -> UOp:
 
 
 def square(x: UOp) -> UOp:
-    return multiply(x, x)
+    x = _small_integer(x)
+    return x * x
 
 
 def root_of_squares(total: UOp) -> UOp:
@@ -135,8 +136,13 @@ def root_of_squares(total: UOp) -> UOp:
 
 
 def reciprocal(x: UOp) -> UOp:
-    """1 / x, correctly rounded for real operands."""
-    return 1 / x
+    """1 / x, correctly rounded for real operands; of integers rounded towards 0, and at 0 what NumPy's cast gives."""
+    x = _small_integer(x)
+    if not is_integer(x.dtype):
+        return 1 / x
+    at_zero = -(2 ** (8 * x.dtype.itemsize - 1)) if x.dtype in (dtypes.int32, dtypes.int64) else 0
+    one = x.eq(1) if is_unsigned(x.dtype) else x.eq(1) | x.eq(-1)
+    return one.where(x, x.eq(0).where(UOp.const(at_zero, x.dtype, x.shape), 0))
 
 
 def expm1(x: UOp) -> UOp:
@@ -215,8 +221,10 @@ def trunc(x: UOp) -> UOp:
 
 
 def rint(x: UOp) -> UOp:
-    """Nearest integer, ties to even, each part of a complex number by itself."""
-    return x.unary(Ops.RINT) if is_float(x.dtype) or is_complex(x.dtype) else x
+    """Nearest integer, ties to even, each part of a complex number by itself; bool, which is no number, as float64."""
+    if is_bool(x.dtype):
+        return x.cast(dtypes.float64)
+    return x if is_integer(x.dtype) else x.unary(Ops.RINT)
 
 
 def sign(x: UOp) -> UOp:
@@ -226,11 +234,19 @@ def sign(x: UOp) -> UOp:
     if not is_complex(x.dtype):
         return x.unary(Ops.SIGN)
     zero, a, b = x.eq(0), x.unary(Ops.REAL), x.unary(Ops.IMAG)
+    a, b = _of_infinities(a, b), _of_infinities(b, a)
     # an exact factor, with which the modulus neither overflows nor is subnormal
     scale = (maximum(absolute(a), absolute(b)) > 1).where(composite.full(a.shape, 0.5, a.dtype), 2.0**54)
     a, b = a * scale, b * scale
     size = zero.where(1, a.binary(Ops.COMPLEX, b).unary(Ops.ABS))
     return zero.where(composite.zeros_like(x), (a / size).binary(Ops.COMPLEX, b / size))
+
+
+def _of_infinities(x: UOp, other: UOp) -> UOp:
+    """`x`, one part of a complex number: beside an infinite part nothing, and 1 for an infinity beside a number."""
+    nothing = x.unary(Ops.ABS) * 0.0  # nan where it is none
+    single = isinf(x) & isfinite(other)
+    return (isinf(other) & isfinite(x)).where(nothing, single.where(copysign(composite.ones_like(x), x), x))
 
 
 def signbit(x: UOp) -> UOp:

@@ -15,12 +15,29 @@ from typing import Any, Self
 from uopc_array._lenses import ChainLens, Lens, chain_between, layout_of, write_back
 from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
-from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp
+from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, current, when_eager
 
 __all__ = ["Handle", "Root", "View"]
 
 # the steps from a base to a view, last one first
 Chain = tuple[Lens, "Chain | None"]
+
+_lazy_depth = MAX_DEPTH  # of graphs that nobody needs to look at twice: all, until eager evaluation is asked for
+
+
+def _look_twice() -> None:
+    global _lazy_depth
+    _lazy_depth = -1
+
+
+when_eager(_look_twice)
+
+
+def _computed_if_due(uop: UOp) -> UOp:
+    """`uop`, computed where it is too deep, or evaluation is eager."""
+    if uop.flags & TRACED or not (uop.depth > MAX_DEPTH or current().eager):
+        return uop
+    return realize_node(uop)
 
 
 class Root:
@@ -98,8 +115,8 @@ class Handle:
     @classmethod
     def _from_uop(cls, uop: UOp, weak: bool = False) -> Self:
         """A new handle on `uop`; a graph that has become too deep is computed first."""
-        if uop.depth > MAX_DEPTH and not uop.flags & TRACED:
-            uop = realize_node(uop)
+        if uop.depth > _lazy_depth:
+            uop = _computed_if_due(uop)
         self = object.__new__(cls)
         uop.held += 1
         self._node = uop
@@ -136,8 +153,8 @@ class Handle:
 
     def _rebind(self, uop: UOp) -> None:
         """Let this handle point at `uop` from now on; views of it do not follow."""
-        if uop.depth > MAX_DEPTH and not uop.flags & TRACED:
-            uop = realize_node(uop)
+        if uop.depth > _lazy_depth:
+            uop = _computed_if_due(uop)
         uop.held += 1
         self._node.held -= 1
         self._node = uop

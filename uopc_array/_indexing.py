@@ -17,6 +17,7 @@ import numpy as np
 from uopc_array._handle import Handle
 from uopc_array._nodes import as_node
 from uopc_array._numbers import integer
+from uopc_array._origins import gather as gather_places
 from uopc_array._realize import NumPyArray, buffer_from_numpy, buffer_of_node
 from uopc_array._tracing import trace_error
 from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_integer
@@ -318,7 +319,7 @@ def view_of(x: UOp, key: ParsedKey) -> UOp:
 def gather(view: UOp, key: ParsedKey) -> UOp:
     """What the index arrays of `key` pick from the view of its basic items."""
     order, back = advanced_orders(key)
-    return UOp.new(Ops.INDEX, (view.permute(order), *key.arrays)).permute(back)
+    return gather_places("index", view.permute(order), *key.arrays, axes=order).permute(back)
 
 
 def advanced_orders(key: ParsedKey) -> tuple[list[int], list[int]]:

@@ -208,12 +208,7 @@ class Methods(Handle):
 
     def round(self, decimals: int = 0, out: Any = None) -> Self:
         """Nearest numbers of so many decimals, ties to even."""
-        decimals = integer("round", "decimals", decimals)
-        if not decimals:
-            return _into("round", call("round", self), out)
-        scale = 10.0**decimals
-        scaled: Any = call("round", call("multiply", self, scale))
-        return _into("round", call("divide", scaled, scale), out)
+        return _into("round", call("around", self, decimals), out)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Self:
         """The elements limited to a range; see `xp.clip`."""

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from uopc_core.errors import shortened
+
 __all__ = ["PROTOCOLS", "call", "find_function", "namespace"]
 
 # how arrays take part in NumPy's functions, entered here by the modules that import the class: "ufunc", "function", and
@@ -35,4 +37,7 @@ def find_function(path: str) -> Any:
 
 def call(name: str, *args: Any, **kwargs: Any) -> Any:
     """Call the public function `name`."""
-    return getattr(sys.modules[_PACKAGE], name)(*args, **kwargs)
+    try:
+        return getattr(sys.modules[_PACKAGE], name)(*args, **kwargs)
+    except Exception as error:
+        raise shortened(error) from None

@@ -38,7 +38,11 @@ def vector_norm(node: UOp, ord: float, axes: tuple[int, ...], keepdims: bool) ->
         return composite.reduce_axes(size.ne(0).cast(size.dtype), Ops.ADD, axes, keepdims)
     if ord == 1:
         return composite.reduce_axes(size, Ops.ADD, axes, keepdims)
-    return composite.reduce_axes(size**ord, Ops.ADD, axes, keepdims) ** (1 / ord)
+    total = composite.reduce_axes(size**ord, Ops.ADD, axes, keepdims)
+    if ord < 0:
+        return total ** (1 / ord)
+    zero = total.eq(0)  # as for the 2-norm, the slope at the zero vector is 0
+    return zero.where(composite.zeros_like(total), zero.where(1, total) ** (1 / ord))
 
 
 def norm_of_any_order(node: UOp, ord: UOp, axes: tuple[int, ...], keepdims: bool) -> UOp:

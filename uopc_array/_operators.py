@@ -15,9 +15,9 @@ from uopc_array._assignment import assign
 from uopc_array._handle import Handle, View
 from uopc_array._namespace import call
 from uopc_array._nodes import as_node, const_node, is_scalar
-from uopc_array._promotion import floating_dtype, promote, promote_comparison, promote_to, result_dtype
+from uopc_array._promotion import promote, promote_comparison, promote_floating
 from uopc_core import DType, Ops, UOp
-from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.errors import DTypeError, ShapeError, shortened
 
 __all__ = ["Operators", "check_same_kind", "divide_nodes", "power_nodes"]
 
@@ -66,7 +66,7 @@ def _promoted(name: str, body: Callable[[UOp, UOp], UOp], takes: str = "biufc") 
 
 def divide_nodes(x: Any, y: Any) -> UOp:
     """``x / y``; bool and integers as float64."""
-    return _bodies.divide(*promote_to("divide", floating_dtype(result_dtype(x, y, name="divide")), x, y))
+    return _bodies.divide(*promote_floating("divide", x, y))
 
 
 def power_nodes(x: Any, y: Any) -> UOp:
@@ -164,21 +164,30 @@ def _is_weak(x: Any) -> bool:
 
 
 def _binary(function: NodeFunction, x: A, y: Any) -> A:
-    if isinstance(y, _OPERANDS):
+    if not isinstance(y, _OPERANDS):
+        return NotImplemented
+    try:
         return x._from_uop(function(x, y), x._weak and _is_weak(y))
-    return NotImplemented
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def _compared(function: NodeFunction, x: A, y: Any) -> A:
-    if isinstance(y, _OPERANDS):
+    if not isinstance(y, _OPERANDS):
+        return NotImplemented
+    try:
         return x._from_uop(function(x, y))
-    return NotImplemented
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def _reflected(function: NodeFunction, x: Any, y: A) -> A:
-    if isinstance(x, _OPERANDS):
+    if not isinstance(x, _OPERANDS):
+        return NotImplemented
+    try:
         return y._from_uop(function(x, y), y._weak and _is_weak(x))
-    return NotImplemented
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
@@ -187,7 +196,10 @@ def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
         return NotImplemented
     if x._alias is None and not x._node.shape:
         return _binary(function, x, y)
-    uop = function(x, y)
+    try:
+        uop = function(x, y)
+    except Exception as error:
+        raise shortened(error) from None
     target = x._uop
     check_same_kind(name, uop.dtype, target.dtype)
     if uop.shape != target.shape:

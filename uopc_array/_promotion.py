@@ -13,14 +13,17 @@ import numpy as np
 from uopc_array._handle import Handle
 from uopc_array._nodes import Operand, as_node, cast_node, const_node, default_dtype, is_scalar, to_operand
 from uopc_core import DTYPES, DType, Scalar, UOp, as_dtype, composite, dtypes
-from uopc_core.errors import DTypeValueError, ShapeError
+from uopc_core.errors import DTypeError, DTypeValueError, ShapeError
 
 __all__ = [
     "broadcast",
+    "check_cast",
+    "check_casting",
     "floating_dtype",
     "promote",
     "promote_comparison",
     "promote_dtypes",
+    "promote_floating",
     "promote_to",
     "result_dtype",
 ]
@@ -39,6 +42,7 @@ _NEXT_TO_WEAK: dict[str, dict[DType, DType]] = {
     "f": _FLOAT_OF,
     "c": _COMPLEX_OF,
 }
+CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 _RANK = "biufc"
 
 
@@ -99,6 +103,27 @@ def _dtype_of_weak_alone(kind: str, operands: tuple[Any, ...]) -> DType:
     return {"b": dtypes.bool, "f": dtypes.float64, "c": dtypes.complex128}[kind]
 
 
+def check_casting(name: str, casting: object) -> None:
+    """
+    Raises:
+        ValueError: `casting` is none of NumPy's rules.
+    """
+    if casting not in CASTINGS:
+        raise ValueError(f"{name}: expected casting {', '.join(CASTINGS)}, got {casting!r}")
+
+
+def check_cast(name: str, given: DType, dtype: DType, casting: Any) -> None:
+    """
+    Raises:
+        DTypeError: the rule `casting` does not let values of `given` become `dtype`.
+    """
+    if not np.can_cast(given, dtype, casting):
+        raise DTypeError(
+            f'{name}: {given.name} cannot be converted to {dtype.name} under the rule casting="{casting}"; '
+            f'convert the values first, or choose casting="unsafe"'
+        )
+
+
 def promote(name: str, *operands: Any) -> tuple[UOp, ...]:
     """`operands` as nodes of their common dtype and shape.
 
@@ -111,6 +136,12 @@ def promote(name: str, *operands: Any) -> tuple[UOp, ...]:
     """
     ready = [to_operand(x, name) for x in operands]
     return promote_to(name, result_dtype(*ready, name=name), *ready)
+
+
+def promote_floating(name: str, *operands: Any) -> tuple[UOp, ...]:
+    """`operands` as nodes of their common shape and floating dtype, which every Python int fits; see `promote`."""
+    ready = [to_operand(x, name) for x in operands]
+    return promote_to(name, _FLOAT_OF[result_dtype(*ready, name=name)], *ready)
 
 
 def promote_to(name: str, dtype: DType, *operands: Any) -> tuple[UOp, ...]:
@@ -152,7 +183,8 @@ def promote_comparison(name: str, x: Any, y: Any) -> tuple[UOp, UOp]:
     """Two operands of a comparison in one shape and, as far as possible, one dtype.
 
     uint64 stays beside a signed integer dtype, since their common dtype float64 would round; a Python int that the
-    other operand's dtype cannot hold is compared by value and is no error.
+    other operand's dtype cannot hold is compared by value and is no error. A traced one, of which nobody knows whether
+    it fits, is compared by value as well.
     """
     x, y = to_operand(x, name), to_operand(y, name)
     dtype_x, dtype_y = _comparison_dtypes(x, y)
@@ -169,7 +201,7 @@ def _comparison_dtypes(x: Operand, y: Operand) -> tuple[DType, DType]:
         dtype_y, dtype_x = _scalar_beside(y, result_dtype(x))
     else:
         dtype_x, dtype_y = result_dtype(x), result_dtype(y)
-        if _is_weak(x) or _is_weak(y):
+        if (_is_weak(x) or _is_weak(y)) and not (dtype_x.kind in "iu" and dtype_y.kind in "iu"):
             dtype_x = dtype_y = result_dtype(x, y)
     if {dtype_x.kind, dtype_y.kind} == {"i", "u"} and dtypes.uint64 in (dtype_x, dtype_y):
         return dtype_x, dtype_y

@@ -18,6 +18,7 @@ from uopc_array._indexing import advanced_orders, parse_key, view_of
 from uopc_array._namespace import PROTOCOLS, call, find_function
 from uopc_array._nodes import as_node, is_scalar, node_from_numpy, to_operand
 from uopc_array._operators import check_same_kind
+from uopc_array._origins import gather
 from uopc_array.array import Array
 from uopc_core import Ops, UOp, as_dtype, composite
 from uopc_core.errors import ShapeError
@@ -39,7 +40,6 @@ _NAMES = {
     "left_shift": "bitwise_left_shift",
     "power": "pow",
     "right_shift": "bitwise_right_shift",
-    "rint": "round",
     "true_divide": "divide",
 }
 _REDUCTIONS = {
@@ -114,10 +114,18 @@ def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     function = find_function(namespace_name(ufunc.__name__))
     dtype = kwargs.get("dtype")
     if function is None or not set(kwargs) <= {"dtype", "casting", "order", "subok"}:
-        return call_host(ufunc.__name__, ufunc, inputs, kwargs)
+        return call_host(ufunc.__name__, ufunc, _wide(ufunc, inputs), kwargs)
     if dtype is not None:
         inputs = tuple([call("asarray", x, dtype=dtype) for x in inputs])
     return function(*inputs)
+
+
+def _wide(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`inputs` with those integers in float64 that NumPy would compute in a narrower floating dtype."""
+    arrays = [as_node(x) for x in inputs]
+    loop = ufunc.resolve_dtypes((*[x.dtype for x in arrays], *[None] * ufunc.nout))
+    pairs = zip(inputs, arrays, loop, strict=False)
+    return tuple([call("astype", x, "float64") if d.kind == "f" and n.dtype.kind in "biu" else x for x, n, d in pairs])
 
 
 def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -186,7 +194,7 @@ def _scatter_at(name: str, mode: str, x: UOp, key: Any, value: Any) -> UOp:
     picked = view_of(flat, parsed)
     if parsed.arrays:
         order, back = advanced_orders(parsed)
-        picked = UOp.new(Ops.INDEX, (picked.permute(order), *parsed.arrays)).permute(back)
+        picked = gather(f"{name}.at", picked.permute(order), *parsed.arrays, axes=order).permute(back)
     places = picked.reshape((picked.size,))
     values = value_node(operand, x.dtype, picked.shape).reshape((picked.size,))
     return UOp.new(Ops.SCATTER, (x.reshape((x.size,)), values, places), mode).reshape(x.shape)

@@ -11,7 +11,7 @@ from uopc_array._methods import Methods
 from uopc_array._operators import Operators
 from uopc_array._protocols import Protocols
 from uopc_core import DType, Ops, UOp
-from uopc_core.errors import ShapeError
+from uopc_core.errors import ShapeError, shortened
 
 __all__ = ["Array"]
 
@@ -22,7 +22,8 @@ _const = UOp.const
 class Array(Operators, Methods, Protocols):
     """An n-dimensional array of one dtype, computed when its values are asked for.
 
-    Made by `uopc_array.asarray` and the other creation functions, never by calling the class.
+    Made by `uopc_array.asarray` and the other creation functions, never by calling the class. Where NumPy gives a
+    scalar instead of an array of no axes, it is a number: its value never changes, and it hashes.
 
     Attributes:
         shape: extents, a tuple of int.
@@ -92,8 +93,11 @@ class Array(Operators, Methods, Protocols):
         node = read_box(uop, key)
         if node is not None:
             return self._view(node, ItemLens(key)) if node.shape else self._from_uop(node)
-        key = concrete_key(key)
-        node = read_any(uop, key)
+        try:
+            key = concrete_key(key)
+            node = read_any(uop, key)
+        except Exception as error:
+            raise shortened(error) from None
         if not node.shape and not _has_ellipsis(key):
             return self._from_uop(node)
         shares = is_basic(key) and not self._is_number
@@ -106,7 +110,10 @@ class Array(Operators, Methods, Protocols):
             IndexError: an index that is out of bounds, or no index at all.
             ShapeError: a value that cannot be broadcast to the place.
         """
-        assign(self, key, value)
+        try:
+            assign(self, key, value)
+        except Exception as error:
+            raise shortened(error) from None
 
     def _item_at(self, number: int) -> Self:
         return self[number]

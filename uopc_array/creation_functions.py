@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from uopc_array import _axes
 from uopc_array._arguments import (
     ArrayLike,
     ShapeLike,
@@ -15,6 +16,7 @@ from uopc_array._arguments import (
     check_shape,
     integer,
     node_of,
+    normalize_axis,
     number,
     optional_dtype,
     shape_of,
@@ -23,6 +25,7 @@ from uopc_array._arguments import (
 )
 from uopc_array._nodes import as_node, cast_node, const_node, default_dtype, is_scalar, node_from_numpy
 from uopc_array._promotion import broadcast as broadcast_shape
+from uopc_array._promotion import promote_floating
 from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_complex, is_float, is_integer
 from uopc_core.errors import DTypeError, ShapeError, ZeroStepError
@@ -392,19 +395,24 @@ def linspace(
     dtype: Any = None,
     device: Any = None,
     endpoint: bool = True,
+    axis: int = 0,
 ) -> Array:
     """``num`` numbers from ``start`` to ``stop``, equally far apart.
 
     Args:
-        start: first number, a Python scalar or an array without axes.
-        stop: last number; left out of the result unless ``endpoint``.
+        start: first number, a Python scalar or an array.
+        stop: last number, likewise; left out of the result unless ``endpoint``.
         num: how many.
-        dtype: dtype wanted; None is complex128 if either end is complex, else float64.
+        dtype: dtype wanted; None is the promoted one of the ends, float64 for integers and bool.
         device: "cpu" or None.
         endpoint: whether ``stop`` is one of the numbers; the last one is then exact.
+        axis: where the axis of the numbers stands in the result, among those of the ends.
     Returns:
-        ``dtype``; shape ``(num,)``. Differentiable in ``start`` and ``stop`` where they are arrays.
+        ``dtype``; the common shape of the ends with ``num`` put in at ``axis``. Differentiable in ``start`` and
+        ``stop`` where they are arrays.
     Raises:
+        AxisError: ``axis`` is out of range.
+        ShapeError: the ends cannot be broadcast together.
         ValueError: ``num`` is negative.
     Example:
         >>> import uopc_array as xp
@@ -415,17 +423,12 @@ def linspace(
     n = integer("linspace", "num", num)
     if n < 0:
         raise ValueError(f"linspace: expected a number of samples of 0 or more, got num={n}")
-    check_shape("linspace", (n,))
-    first, last = node_of("linspace", start), node_of("linspace", stop)
-    if first.shape != () or last.shape != ():
-        raise ShapeError(f"linspace: expected scalar ends, got shapes {first.shape} and {last.shape}")
-    wanted = optional_dtype("linspace", dtype)
-    complex_ends = is_complex(first.dtype) or is_complex(last.dtype)
-    working = dtypes.complex128 if complex_ends or (wanted and is_complex(wanted)) else dtypes.float64
-    out = _spaced(first.cast(working), last.cast(working), n, endpoint)
-    if wanted and is_integer(wanted):
-        out = out.unary(Ops.FLOOR)
-    return wrap(cast_node(out, wanted or working))
+    first, last = promote_floating("linspace", start, stop)
+    at = normalize_axis("linspace", axis, first.ndim + 1)
+    check_shape("linspace", (n, *first.shape))
+    out = _axes.move_axis(_spaced(first, last, n, endpoint), 0, at)
+    wanted = optional_dtype("linspace", dtype) or out.dtype
+    return wrap(cast_node(out.unary(Ops.FLOOR) if is_integer(wanted) else out, wanted, "linspace"))
 
 
 # Python numbers and what is computed from them alone
@@ -435,22 +438,23 @@ _NUMBERS = frozenset({Ops.CONST, Ops.SUB, Ops.DIV, Ops.CAST})
 def _spaced(first: UOp, last: UOp, n: int, endpoint: bool) -> UOp:
     """NumPy's order of operations: ``i * ((last - first) / parts) + first``, and `last` itself at the end."""
     parts = n - 1 if endpoint else n
-    place = composite.iota((n,), 0)
+    shape = (n, *first.shape)
+    place = composite.iota(shape, 0)
     ramp, distance = place.cast(first.dtype), last - first
     gap = distance / parts if parts > 0 else distance
     if _is_zero(gap) and not _is_zero(distance):  # the gap is below the least number, its multiples are not
-        ramp = ramp / parts * composite.broadcast_to(distance, (n,))
+        ramp = ramp / parts * composite.broadcast_to(distance, shape)
     else:
-        ramp = ramp * composite.broadcast_to(gap, (n,))
-    out = ramp + composite.broadcast_to(first, (n,))
+        ramp = ramp * composite.broadcast_to(gap, shape)
+    out = ramp + composite.broadcast_to(first, shape)
     if endpoint and n > 1:
-        out = place.eq(n - 1).where(composite.broadcast_to(last, (n,)), out)
+        out = place.eq(n - 1).where(composite.broadcast_to(last, shape), out)
     return out
 
 
 def _is_zero(node: UOp) -> bool:
     """Whether a node is made of Python numbers only and is 0."""
-    return all(source.op in _NUMBERS for source in node.toposort()) and wrap(node).item() == 0
+    return node.size == 1 and all(source.op in _NUMBERS for source in node.toposort()) and wrap(node).item() == 0
 
 
 def rows_and_columns(name: str, given: dict[str, int | None]) -> tuple[int, ...]:

@@ -152,7 +152,7 @@ def _given_path(optimize: Any, n: int) -> list[tuple[int, ...]] | None:
     """
     if not isinstance(optimize, tuple | list) or _is_name_with_limit(optimize):
         return None
-    items = cast("list[Any]", list(cast("Any", optimize)))
+    items = list(cast("list[Any]", optimize))
     steps = items[1:] if items[:1] == ["einsum_path"] else items
     if not all(isinstance(step, tuple | list) for step in steps):
         raise TypeError(f"einsum: expected optimize to be a name, a name with a size or a path, got {optimize!r:.60}")

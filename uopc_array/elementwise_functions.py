@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from uopc_array import _bodies
 from uopc_array._arguments import as_bits, as_floating, as_real, as_real_floating, node_of, wrap, wrap_like
 from uopc_array._elementwise_examples import EXAMPLES
-from uopc_array._promotion import promote, promote_comparison
+from uopc_array._promotion import promote, promote_comparison, promote_floating, promote_to
 from uopc_array.array import Array
 from uopc_core import Ops, Scalar, UOp, dtypes, is_bool, is_integer
+from uopc_core.errors import shortened
 
 __all__ = [
     "abs",
@@ -134,7 +137,10 @@ def _unary(
     rule: Callable[[UOp], UOp] = body if not isinstance(body, Ops) else lambda node: UOp.new(body, (node,))
 
     def function(x: Array, /) -> Array:
-        return wrap(rule(prepare(name, node_of(name, x))[0]))
+        try:
+            return wrap(rule(prepare(name, node_of(name, x))[0]))
+        except Exception as error:
+            raise shortened(error) from None
 
     return _named(function, name, _UNARY_TEXT.format(summary=summary, takes=words, returns=returns))
 
@@ -166,7 +172,6 @@ log = _unary("log", _FLOATING, Ops.LOG, "Natural logarithm.")
 log10 = _unary("log10", _FLOATING, Ops.LOG10, "Logarithm to base 10.")
 log1p = _unary("log1p", _FLOATING, Ops.LOG1P, "``log(1 + x)`` without the loss of digits near 0.")
 log2 = _unary("log2", _FLOATING, Ops.LOG2, "Logarithm to base 2.")
-reciprocal = _unary("reciprocal", _FLOATING, _bodies.reciprocal, "``1 / x``.")
 sin = _unary("sin", _FLOATING, Ops.SIN, "Sine of an angle in radians.")
 sinh = _unary("sinh", _FLOATING, Ops.SINH, "Hyperbolic sine.")
 sqrt = _unary("sqrt", _FLOATING, Ops.SQRT, "Square root, correctly rounded for real numbers.")
@@ -176,15 +181,30 @@ tanh = _unary("tanh", _FLOATING, _bodies.tanh, "Hyperbolic tangent.")
 ceil = _unary("ceil", _REAL, _bodies.ceil, "Least integer that is not less; integers as they are.")
 floor = _unary("floor", _REAL, _bodies.floor, "Greatest integer that is not greater; integers as they are.")
 trunc = _unary("trunc", _REAL, _bodies.trunc, "Nearest integer towards 0; integers as they are.")
-round = _unary("round", _ANY, _bodies.rint, "Nearest integer, ties to even; complex part by part.")
+round = _unary(
+    "round",
+    _ANY,
+    _bodies.rint,
+    "Nearest integer, ties to even; complex part by part.",
+    "dtype of ``x``, float64 for bool",
+)
 abs = _unary("abs", _ANY, _bodies.absolute, "Absolute value; of a complex number its modulus.", "real dtype of ``x``")
 sign = _unary("sign", _ANY, _bodies.sign, "-1, 0 or 1 by the sign; of a complex number ``z / abs(z)``.")
 signbit = _unary("signbit", _REAL, _bodies.signbit, "Whether the sign bit is set: -0.0 has one.", _BOOL_RESULT)
-square = _unary("square", _ANY, _bodies.square, "``x * x``.")
+square = _unary("square", _ANY, _bodies.square, "``x * x``.", "dtype of ``x``, int8 for bool")
+reciprocal = _unary(
+    "reciprocal", _ANY, _bodies.reciprocal, "``1 / x``; of integers rounded towards 0.", "dtype of ``x``, int8 for bool"
+)
 negative = _unary("negative", _ANY, _bodies.negative, "``-x``; unsigned integers wrap.")
 positive = _unary("positive", _ANY, _bodies.positive, "``+x``, the values as they are.")
 
-conj = _unary("conj", _ANY, _bodies.conj, "Complex conjugate; real numbers as they are.")
+conj = _unary(
+    "conj",
+    _ANY,
+    lambda x: x.cast(dtypes.int8) if is_bool(x.dtype) else _bodies.conj(x),
+    "Complex conjugate; real numbers as they are.",
+    "dtype of ``x``, int8 for bool",
+)
 real = _part("real", _bodies.real, "Real part.")
 imag = _part("imag", _bodies.imag, "Imaginary part, 0 for real numbers.")
 
@@ -217,10 +237,14 @@ def _binary(
     returns: str = "the promoted dtype",
 ) -> Binary:
     prepare, words = takes
+    promoted = promote_floating if prepare in (as_floating, as_real_floating) else promote
     rule: Callable[[UOp, UOp], UOp] = body if not isinstance(body, Ops) else lambda x, y: UOp.new(body, (x, y))
 
     def function(x1: Array | Scalar, x2: Array | Scalar, /) -> Array:
-        return wrap(rule(*prepare(name, *promote(name, x1, x2))))
+        try:
+            return wrap(rule(*prepare(name, *promoted(name, x1, x2))))
+        except Exception as error:
+            raise shortened(error) from None
 
     return _named(function, name, _BINARY_TEXT.format(summary=summary, takes=words, returns=returns))
 
@@ -248,7 +272,13 @@ bitwise_right_shift = _binary("bitwise_right_shift", _BITS, _bodies.right_shift,
 
 
 def _logical(name: str, op: Ops, summary: str) -> Binary:
-    return _binary(name, _ANY, lambda x, y: UOp.new(op, (_not_zero(x), _not_zero(y))), summary, _BOOL_RESULT)
+    def function(x1: Array | Scalar, x2: Array | Scalar, /) -> Array:
+        try:
+            return wrap(UOp.new(op, promote_to(name, dtypes.bool, x1, x2)))
+        except Exception as error:
+            raise shortened(error) from None
+
+    return _named(function, name, _BINARY_TEXT.format(summary=summary, takes=_ANY[1], returns=_BOOL_RESULT))
 
 
 logical_and = _logical("logical_and", Ops.AND, "Whether both are True (or not zero).")
@@ -309,18 +339,26 @@ def clip(x: Array, /, min: Array | Scalar | None = None, max: Array | Scalar | N
 
     Args:
         x: a real dtype or bool; any shape.
-        min: lower bound, a Python scalar or an array that can be broadcast with the others; None for no bound.
-        max: upper bound, likewise; it wins where it is less than ``min``.
+        min: lower bound, a Python scalar or an array that can be broadcast with the others; None for no bound. A Python
+            int may lie below every number of an integer dtype.
+        max: upper bound, likewise; it wins where it is less than ``min``. A Python int may lie above every number.
     Returns:
         the promoted dtype, that of ``x`` beside Python scalars of its kind; the common shape. nan where an operand is.
     Raises:
         DTypeError: an operand is complex.
+        OverflowError: a Python int between which and all numbers of the dtype nothing is left, as 300 for ``min`` of
+            uint8.
         ShapeError: the shapes cannot be broadcast together.
     Example:
         >>> import uopc_array as xp
         >>> xp.clip(xp.asarray([-1.0, 0.5, 3.0]), 0.0, 1.0)
         Array([0. , 0.5, 1. ], dtype=float64)
     """
+    node = node_of("clip", x)
+    if is_integer(node.dtype):
+        info = np.iinfo(node.dtype)
+        min = None if type(min) is int and min <= info.min else min
+        max = None if type(max) is int and max >= info.max else max
     bounds = [bound for bound in (min, max) if bound is not None]
     out, *limits = as_real("clip", *promote("clip", x, *bounds))
     if min is not None:

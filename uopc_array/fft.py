@@ -31,7 +31,7 @@ from uopc_array._nodes import node_from_numpy
 from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
 from uopc_core import TRACED, DType, Ops, UOp, composite, dtypes, is_complex, is_float
-from uopc_core.errors import DTypeError, IntegerError, ShapeError, ZeroStepError
+from uopc_core.errors import DTypeError, IntegerError, ShapeError, ZeroStepError, shortened
 
 __all__ = [
     "fft",
@@ -91,7 +91,10 @@ def _along(name: str, node: UOp, axis: int, transform: _OneAxis) -> UOp:
     """`transform`, of the last axis, applied to `axis`."""
     where = normalize_axis(name, axis, node.ndim)
     order = [*[a for a in range(node.ndim) if a != where], where]
-    out = transform(node.permute(order))
+    try:
+        out = transform(node.permute(order))
+    except Exception as error:
+        raise shortened(error) from None
     return out.permute([order.index(a) for a in range(node.ndim)])
 
 
@@ -401,8 +404,9 @@ def fftfreq(n: int, /, *, d: ArrayLike = 1.0, dtype: Any = None, device: object 
     """
     check_device("fftfreq", device)
     count, distance = _spacing("fftfreq", n, d)
-    places = np.arange(count)
-    counts = np.where(places < (count + 1) // 2, places, places - count)
+    counts = np.empty(count, np.int64)  # `arange` of too many is empty, this is an error
+    half = (count + 1) // 2
+    counts[:half], counts[half:] = np.arange(half), np.arange(-(count // 2), 0)
     return _frequencies(counts, count, distance, _frequency_dtype("fftfreq", dtype))
 
 

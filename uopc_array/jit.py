@@ -140,7 +140,8 @@ def _plain_key(args: tuple[Any, ...]) -> Hashable | None:
             uop = x._uop
             if uop.flags or x._weak:
                 return None
-            key.append(None if x._is_number else uop.shape)
+            shape = uop.shape
+            key.append(shape if shape or x._alias is not None else None)  # of a number None
             key.append(uop.dtype)
         elif type(x) is float or (type(x) is int and -(2**63) <= x < 2**63) or type(x) is complex:
             key.append(type(x))

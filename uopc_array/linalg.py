@@ -28,11 +28,12 @@ from uopc_array._arguments import (
 )
 from uopc_array._linalg_results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
 from uopc_array._nodes import cast_node
+from uopc_array._origins import compute
 from uopc_array._promotion import broadcast, promote, result_dtype
 from uopc_array.array import Array
 from uopc_array.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
-from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer, is_unsigned, real_dtype
-from uopc_core.errors import AxisError, DTypeError, MatrixError, ShapeError
+from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer, is_unsigned, real_dtype
+from uopc_core.errors import AxisError, DTypeError, MatrixError, ShapeError, shortened
 
 __all__ = [
     "EigResult",
@@ -68,8 +69,23 @@ __all__ = [
 ]
 
 
-def _call(name: str, *sources: UOp, params: tuple[Any, ...] = (), output: int = 0) -> Array:
-    return wrap(UOp.new(Ops.EXTERN, sources, (name, params, output)))
+def _outputs(name: str, *sources: UOp, params: tuple[Any, ...] = (), n: int = 1) -> list[UOp]:
+    """The first `n` outputs of a function of LAPACK, computed here and now unless `jit` traces.
+
+    Raises:
+        numpy.linalg.LinAlgError: what LAPACK cannot do with these values.
+    """
+    outputs = [UOp.new(Ops.EXTERN, sources, (name, params, k)) for k in range(n)]
+    if not outputs[0].flags & TRACED:
+        compute(outputs)
+    return outputs
+
+
+def _call(name: str, *sources: UOp, params: tuple[Any, ...] = ()) -> Array:
+    try:
+        return wrap(_outputs(name, *sources, params=params)[0])
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def _matrices(name: str, x: ArrayLike, square: bool = False) -> UOp:
@@ -95,7 +111,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
         dtype and shape of ``x``.
     Raises:
         ShapeError: the matrices are not square.
-        numpy.linalg.LinAlgError: a matrix is not positive definite; raised when the value is computed.
+        numpy.linalg.LinAlgError: a matrix is not positive definite; raised here, inside `jit` when computed.
     Example:
         >>> import uopc_array as xp
         >>> xp.linalg.cholesky(xp.asarray([[4.0, 2.0], [2.0, 5.0]]))
@@ -103,7 +119,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
                [1., 2.]], dtype=float64)
     """
     node = _matrices("cholesky", x, square=True)
-    lower = UOp.new(Ops.EXTERN, (node,), ("cholesky", (), 0))
+    (lower,) = _outputs("cholesky", node)
     return wrap(_adjoint(lower)) if upper else wrap(lower)
 
 
@@ -213,7 +229,7 @@ def eig(x: Array, /) -> EigResult:
         Array([2.+0.j, 3.+0.j], dtype=complex128)
     """
     node = _matrices("eig", x, square=True)
-    return EigResult(_call("eig", node), _call("eig", node, output=1))
+    return EigResult(*map(wrap, _outputs("eig", node, n=2)))
 
 
 def eigvals(x: Array, /) -> Array:
@@ -236,7 +252,7 @@ def eigh(x: Array, /) -> EighResult:
         Array([2., 3.], dtype=float64)
     """
     node = _matrices("eigh", x, square=True)
-    return EighResult(_call("eigh", node), _call("eigh", node, output=1))
+    return EighResult(*map(wrap, _outputs("eigh", node, n=2)))
 
 
 def eigvalsh(x: Array, /) -> Array:
@@ -253,7 +269,7 @@ def inv(x: Array, /) -> Array:
         dtype and shape of ``x``.
     Raises:
         ShapeError: the matrices are not square.
-        numpy.linalg.LinAlgError: a matrix is singular; raised when the value is computed.
+        numpy.linalg.LinAlgError: a matrix is singular; raised here, inside `jit` when computed.
     Example:
         >>> import uopc_array as xp
         >>> xp.linalg.inv(xp.asarray([[2.0, 0.0], [0.0, 4.0]]))
@@ -291,7 +307,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | Literal["fr
     if ord in ("fro", None):
         return vector_norm(wrap(node), axis=(-2, -1), keepdims=keepdims)
     if ord in ("nuc", 2, -2):
-        values = UOp.new(Ops.EXTERN, (node,), ("svdvals", (), 0))
+        (values,) = _outputs("svdvals", node)
         last = (values.ndim - 1,)
         if ord == "nuc":
             out = composite.reduce_axes(values, Ops.ADD, last)
@@ -358,7 +374,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
         Array(1, dtype=int64)
     """
     node = _matrices("matrix_rank", x)
-    values = UOp.new(Ops.EXTERN, (node,), ("svdvals", (), 0))
+    (values,) = _outputs("svdvals", node)
     if values.shape[-1] == 0:
         return wrap(UOp.const(0, dtypes.int64, values.shape[:-1]))
     largest = composite.reduce_axes(values, Ops.MAX, [values.ndim - 1], keepdims=True)
@@ -442,7 +458,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     """
     check_choice("qr", "mode", mode, ("reduced", "complete"))
     node = _matrices("qr", x)
-    return QRResult(_call("qr", node, params=(mode,)), _call("qr", node, params=(mode,), output=1))
+    return QRResult(*map(wrap, _outputs("qr", node, params=(mode,), n=2)))
 
 
 def slogdet(x: Array, /) -> SlogdetResult:
@@ -460,7 +476,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
         Array(-1., dtype=float64)
     """
     node = _matrices("slogdet", x, square=True)
-    return SlogdetResult(_call("slogdet", node), _call("slogdet", node, output=1))
+    return SlogdetResult(*map(wrap, _outputs("slogdet", node, n=2)))
 
 
 def solve(x1: Array, x2: Array, /) -> Array:
@@ -473,7 +489,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
         the common dtype; shape of ``x2``, batch axes broadcast.
     Raises:
         ShapeError: the shapes do not fit.
-        numpy.linalg.LinAlgError: a matrix is singular; raised when the value is computed.
+        numpy.linalg.LinAlgError: a matrix is singular; raised here, inside `jit` when computed.
     Example:
         >>> import uopc_array as xp
         >>> xp.linalg.solve(xp.asarray([[2.0, 0.0], [0.0, 4.0]]), xp.asarray([2.0, 2.0]))
@@ -491,7 +507,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     batch = broadcast("solve", a.shape[:-2], right.shape[:-2])
     a = composite.broadcast_to(a, (*batch, *a.shape[-2:]))
     right = composite.broadcast_to(right, (*batch, *right.shape[-2:]))
-    out = UOp.new(Ops.EXTERN, (a, right), ("solve", (), 0))
+    (out,) = _outputs("solve", a, right)
     return wrap(out.reshape(out.shape[:-1]) if vector else out)
 
 
@@ -513,7 +529,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """
     node = _matrices("svd", x)
     params = (bool(full_matrices),)
-    return SVDResult(*[_call("svd", node, params=params, output=k) for k in range(3)])
+    return SVDResult(*map(wrap, _outputs("svd", node, params=params, n=3)))
 
 
 def svdvals(x: Array, /) -> Array:

@@ -7,10 +7,10 @@ from typing import Any
 
 from uopc_array import _bodies
 from uopc_array._arguments import integer, node_of, normalize_axis, view, wrap, wrap_array
-from uopc_array._nodes import cast_node, const_node, is_scalar
-from uopc_array._promotion import broadcast, result_dtype
+from uopc_array._nodes import cast_node
+from uopc_array._promotion import broadcast, promote_dtypes
 from uopc_array.array import Array
-from uopc_core import DType, UOp, composite
+from uopc_core import UOp, composite
 from uopc_core.errors import AxisError, ShapeError
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -19,13 +19,10 @@ Axes = int | tuple[int | Sequence[int], int | Sequence[int]]
 
 
 def _promoted(name: str, x1: Any, x2: Any) -> tuple[UOp, UOp]:
-    """Both operands in the promoted dtype, each in its own shape."""
-    dtype = result_dtype(x1, x2, name=name)
-    return _node_in(name, x1, dtype), _node_in(name, x2, dtype)
-
-
-def _node_in(name: str, x: Any, dtype: DType) -> UOp:
-    return const_node(name, x, dtype) if is_scalar(x) else cast_node(node_of(name, x), dtype, name)
+    """Both operands in the promoted dtype, each in its own shape; a Python number counts as the array it would be."""
+    left, right = node_of(name, x1), node_of(name, x2)
+    dtype = promote_dtypes(left.dtype, right.dtype)
+    return cast_node(left, dtype, name), cast_node(right, dtype, name)
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:

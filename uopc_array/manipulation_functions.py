@@ -116,8 +116,8 @@ def broadcast_to(x: Array, /, shape: ShapeLike) -> Array:
 # ---------------------------------------------------------------------------------------------- joining
 
 
-def _joined(name: str, arrays: Sequence[Array]) -> list[UOp]:
-    """The nodes of `arrays` in their promoted dtype."""
+def _joined(name: str, arrays: Sequence[Array], weak: bool) -> list[UOp]:
+    """The nodes of `arrays` in their promoted dtype, to which Python numbers only give way if they are `weak`."""
     if not isinstance(arrays, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # concat(x, y) is easily written
         raise TypeError(f"{name}: expected a sequence of arrays, got {type(arrays).__name__}")
     if getattr(arrays, "ndim", 1) == 0:
@@ -125,7 +125,7 @@ def _joined(name: str, arrays: Sequence[Array]) -> list[UOp]:
     arrays = list(arrays)
     if len(arrays) == 0:
         raise ShapeError(f"{name}: expected one array or more, got none")
-    operands = [to_operand(x, name) for x in arrays]
+    operands = [to_operand(x, name) if weak else as_node(x, name=name) for x in arrays]
     dtype = result_dtype(*operands, name=name)
     return [as_node(x, dtype, name=name) for x in operands]
 
@@ -146,7 +146,7 @@ def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
         >>> xp.concat([xp.asarray([1, 2]), xp.asarray([3])])
         Array([1, 2, 3], dtype=int64)
     """
-    nodes = _joined("concat", arrays)
+    nodes = _joined("concat", arrays, weak=True)
     if axis is None:
         return wrap(composite.concat([node.reshape((node.size,)) for node in nodes], 0))
     at = normalize_axis("concat", axis, nodes[0].ndim)
@@ -173,7 +173,7 @@ def stack(arrays: Sequence[Array], /, axis: int = 0) -> Array:
         Array([[1, 3],
                [2, 4]], dtype=int64)
     """
-    nodes = _joined("stack", arrays)
+    nodes = _joined("stack", arrays, weak=False)
     if len({node.shape for node in nodes}) > 1:
         raise ShapeError(f"stack: expected one shape, got {', '.join(str(node.shape) for node in nodes)}")
     return wrap(composite.stack(nodes, normalize_axis("stack", axis, nodes[0].ndim + 1)))

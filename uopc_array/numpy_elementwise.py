@@ -14,10 +14,10 @@ from uopc_array._arguments import (
     filler,
     integer,
     node_of,
-    operand,
     wrap,
 )
-from uopc_array._promotion import promote
+from uopc_array._nodes import to_operand
+from uopc_array._promotion import promote, promote_floating, promote_to, result_dtype
 from uopc_array.array import Array
 from uopc_array.elementwise_functions import (
     abs,
@@ -36,14 +36,11 @@ from uopc_array.elementwise_functions import (
     floor_divide,
     pow,
     remainder,
-    round,
 )
-from uopc_core import Ops, UOp, composite, is_complex, is_float, is_inexact
-from uopc_core.errors import DTypeError
+from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_float, is_inexact
 
 __all__ = [
     "absolute",
-    "allclose",
     "angle",
     "arccos",
     "arccosh",
@@ -53,8 +50,6 @@ __all__ = [
     "arctan2",
     "arctanh",
     "around",
-    "array_equal",
-    "array_equiv",
     "bitwise_not",
     "cbrt",
     "conjugate",
@@ -69,7 +64,6 @@ __all__ = [
     "fmod",
     "heaviside",
     "invert",
-    "isclose",
     "isneginf",
     "isposinf",
     "left_shift",
@@ -100,7 +94,6 @@ left_shift = bitwise_left_shift
 mod = remainder
 power = pow
 right_shift = bitwise_right_shift
-rint = round
 true_divide = divide
 
 
@@ -122,25 +115,47 @@ def around(x: Array, /, decimals: int = 0) -> Array:
         x: any dtype, any shape.
         decimals: how many places behind the point are kept; negative ones count to its left.
     Returns:
-        dtype and shape of ``x``.
+        dtype of ``x``, float64 for bool; shape of ``x``.
+    Raises:
+        TypeError: ``decimals`` is no integer.
     Example:
         >>> import uopc_array as xp
         >>> xp.around(xp.asarray([1.25, 1.35]), 1)
         Array([1.2, 1.4], dtype=float64)
     """
-    node = node_of("around", x)
-    decimals = integer("around", "decimals", decimals)
-    if decimals == 0:
-        return wrap(_bodies.rint(node))
-    if not is_inexact(node.dtype):
-        if decimals > 0:
-            return wrap(node)
-        scaled = node.cast("float64") / 10.0**-decimals
-        return wrap((scaled.unary(Ops.RINT) * 10.0**-decimals).cast(node.dtype))
-    scale = 10.0 ** math.fabs(decimals)
+    node, places = node_of("around", x), integer("around", "decimals", decimals)
+    if places == 0 or is_bool(node.dtype):
+        node = _bodies.rint(node)
+    return wrap(_rounded(node, places) if places else node)
+
+
+def _rounded(node: UOp, decimals: int) -> UOp:
+    if is_complex(node.dtype):
+        re, im = (_rounded(part, decimals) for part in (_bodies.real(node), _bodies.imag(node)))
+        return re.binary(Ops.COMPLEX, im)
+    size = math.fabs(decimals)
+    scale = 10.0**size if size < 309 else math.inf  # as NumPy's power of floats
+    if is_float(node.dtype):
+        return (node * scale).unary(Ops.RINT) / scale if decimals > 0 else (node / scale).unary(Ops.RINT) * scale
     if decimals > 0:
-        return wrap((node * scale).unary(Ops.RINT) / scale)
-    return wrap((node / scale).unary(Ops.RINT) * scale)
+        return node
+    rounded = (node.cast(dtypes.float64) / scale).unary(Ops.RINT)
+    return rounded.eq(0).where(rounded, rounded * scale).cast(node.dtype)
+
+
+def rint(x: Array, /) -> Array:
+    """Nearest integer, ties to even, as a floating number; complex part by part.
+
+    Args:
+        x: real or complex floating; integers and bool are converted to float64; any shape.
+    Returns:
+        dtype of ``x`` as converted; shape of ``x``.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.rint(xp.asarray([1, 2]))
+        Array([1., 2.], dtype=float64)
+    """
+    return wrap(_bodies.rint(_inexact("rint", x)))
 
 
 def angle(z: Array, /, deg: bool = False) -> Array:
@@ -399,6 +414,8 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         Array([ 1, -1], dtype=int64)
     """
     x, y = as_real("fmod", *promote("fmod", x1, x2))
+    if is_bool(x.dtype):
+        x, y = x.cast(dtypes.int8), y.cast(dtypes.int8)
     if not is_float(x.dtype):
         rest = x % y  # has the sign of y
         return wrap((rest.ne(0) & (_bodies.signbit(x).ne(_bodies.signbit(y)))).where(rest - y, rest))
@@ -426,9 +443,10 @@ def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         >>> xp.float_power(xp.asarray([2, 4]), -1)
         Array([0.5 , 0.25], dtype=float64)
     """
-    x, y = promote("float_power", x1, x2)
-    dtype = "complex128" if is_complex(x.dtype) else "float64"
-    return wrap(x.cast(dtype) ** y.cast(dtype))
+    operands = [to_operand(x, "float_power") for x in (x1, x2)]
+    wide = dtypes.complex128 if is_complex(result_dtype(*operands)) else dtypes.float64
+    x, y = promote_to("float_power", wide, *operands)
+    return wrap(x**y)
 
 
 def _ignoring_nan(name: str, x1: ArrayLike, x2: ArrayLike, op: Ops) -> Array:
@@ -487,7 +505,7 @@ def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         >>> xp.heaviside(xp.asarray([-1.0, 0.0, 2.0]), 0.5)
         Array([0. , 0.5, 1. ], dtype=float64)
     """
-    x, y = as_real_floating("heaviside", *promote("heaviside", x1, x2))
+    x, y = as_real_floating("heaviside", *promote_floating("heaviside", x1, x2))
     step = (x > 0).where(1, composite.zeros_like(x))
     return wrap(_bodies.isnan(x).where(x, x.eq(0).where(y, step)))
 
@@ -507,8 +525,9 @@ def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         >>> xp.logaddexp2(xp.asarray([3.0]), 3.0)
         Array([4.], dtype=float64)
     """
-    x, y = as_real_floating("logaddexp2", *promote("logaddexp2", x1, x2))
-    return wrap(_logaddexp2(x, y))
+    x, y = as_real_floating("logaddexp2", *promote_floating("logaddexp2", x1, x2))
+    # near the root, where two terms cancel, float64 leaves digits to float32
+    return wrap(_logaddexp2(x.cast("float64"), y.cast("float64")).cast(x.dtype))
 
 
 def _logaddexp2(x: UOp, y: UOp) -> UOp:
@@ -517,110 +536,3 @@ def _logaddexp2(x: UOp, y: UOp) -> UOp:
     first = apart >= 0
     ratio = first.where(-apart, apart).unary(Ops.EXP2)  # of the smaller power to the larger
     return first.where(x, y) + ratio.unary(Ops.LOG1P) / math.log(2)
-
-
-# ------------------------------------------------------------------------------------------- equality
-
-
-def isclose(
-    a: ArrayLike, b: ArrayLike, /, rtol: ArrayLike = 1e-5, atol: ArrayLike = 1e-8, equal_nan: bool = False
-) -> Array:
-    """Whether ``abs(a - b) <= atol + rtol * abs(b)``.
-
-    Args:
-        a: any dtype.
-        b: likewise; a shape that can be broadcast with that of ``a``.
-        rtol: tolerance as a part of ``b``, a number or an array that can be broadcast with ``a`` and ``b``.
-        atol: tolerance as a number, likewise.
-        equal_nan: whether nan is close to nan.
-    Returns:
-        bool; the common shape. Infinities are close to themselves only.
-    Raises:
-        ShapeError: the shapes cannot be broadcast together.
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.isclose(xp.asarray([1.0, 2.0]), xp.asarray([1.0 + 1e-9, 2.1]))
-        Array([ True, False], dtype=bool)
-    """
-    x, y = as_floating("isclose", *promote("isclose", a, b))
-    distance, limit = (x - y).unary(Ops.ABS), _times_and_plus(y.unary(Ops.ABS), rtol, atol)
-    if limit.dtype is not distance.dtype or limit.shape != distance.shape:
-        distance, limit = promote("isclose", distance, limit)
-        x, y = (composite.broadcast_to(node, limit.shape) for node in (x, y))
-    out = x.eq(y) | ((distance <= limit) & _bodies.isfinite(y))
-    return wrap(out | (_bodies.isnan(x) & _bodies.isnan(y)) if equal_nan else out)
-
-
-def _times_and_plus(size: UOp, rtol: ArrayLike, atol: ArrayLike) -> UOp:
-    """``size * rtol + atol`` for the tolerances of `isclose`, which may be arrays."""
-    if type(rtol) is float and type(atol) is float:
-        return size * rtol + atol
-    x, y = promote("isclose", size, operand("isclose", "rtol", rtol))
-    x, y = promote("isclose", x * y, operand("isclose", "atol", atol))
-    return x + y
-
-
-def allclose(
-    a: ArrayLike, b: ArrayLike, /, rtol: ArrayLike = 1e-5, atol: ArrayLike = 1e-8, equal_nan: bool = False
-) -> bool:
-    """Whether all elements are close; see `isclose`. Computes the values.
-
-    Args:
-        a: any dtype.
-        b: likewise; a shape that can be broadcast with that of ``a``.
-        rtol: tolerance as a part of ``b``, a number or an array that can be broadcast with ``a`` and ``b``.
-        atol: tolerance as a number, likewise.
-        equal_nan: whether nan is close to nan.
-    Returns:
-        True or False.
-    Raises:
-        ShapeError: the shapes cannot be broadcast together.
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.allclose(xp.ones(2), xp.ones(2) + 1e-9)
-        True
-    """
-    close = isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)._uop
-    return bool(wrap(close.reduce(Ops.AND, close.ndim)))
-
-
-def array_equal(a1: ArrayLike, a2: ArrayLike, /, equal_nan: bool = False) -> bool:
-    """Whether two arrays have one shape and equal elements. Computes the values.
-
-    Args:
-        a1: any dtype, any shape.
-        a2: any dtype, any shape.
-        equal_nan: whether nan equals nan.
-    Returns:
-        True or False.
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.array_equal(xp.asarray([1, 2]), xp.asarray([1, 2]))
-        True
-    """
-    if node_of("array_equal", a1).shape != node_of("array_equal", a2).shape:
-        return False
-    x, y = promote("array_equal", a1, a2)
-    same = x.eq(y) | (_bodies.isnan(x) & _bodies.isnan(y)) if equal_nan else x.eq(y)
-    return bool(wrap(same.reduce(Ops.AND, same.ndim)))
-
-
-def array_equiv(a1: ArrayLike, a2: ArrayLike, /) -> bool:
-    """Whether two arrays have equal elements after broadcasting. Computes the values.
-
-    Args:
-        a1: any dtype, any shape.
-        a2: any dtype, any shape.
-    Returns:
-        True or False; False if the shapes cannot be broadcast together.
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.array_equiv(xp.asarray([1, 1]), 1)
-        True
-    """
-    try:
-        x, y = promote("array_equiv", a1, a2)
-    except (ValueError, DTypeError):
-        return False
-    same = x.eq(y)
-    return bool(wrap(same.reduce(Ops.AND, same.ndim)))

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 from uopc_array import _axes
 from uopc_array._arguments import (
     ArrayLike,
     check_device,
-    filler,
-    from_memory,
     integer,
-    integer_array,
     integers,
     is_sequence,
     known,
@@ -25,10 +19,12 @@ from uopc_array._arguments import (
     optional_dtype,
     wrap,
 )
+from uopc_array._nodes import as_node, is_scalar
+from uopc_array._promotion import check_cast, check_casting, result_dtype
 from uopc_array.array import Array
 from uopc_array.creation_functions import asarray, eye, rows_and_columns
 from uopc_array.manipulation_functions import concat, flip, moveaxis, permute_dims, reshape
-from uopc_core import UOp, composite, dtypes
+from uopc_core import UOp, as_dtype, composite, dtypes
 from uopc_core.errors import ShapeError
 
 __all__ = [
@@ -52,7 +48,6 @@ __all__ = [
     "hstack",
     "identity",
     "ndim",
-    "pad",
     "ravel",
     "rollaxis",
     "rot90",
@@ -273,22 +268,33 @@ def atleast_3d(*arrays: ArrayLike) -> Any:
 # ------------------------------------------------------------------------------------------- joining
 
 
-def concatenate(arrays: Sequence[ArrayLike], axis: int | None = 0, *, dtype: Any = None) -> Array:
+def concatenate(
+    arrays: Sequence[ArrayLike], axis: int | None = 0, *, dtype: Any = None, casting: str = "same_kind"
+) -> Array:
     """NumPy's name of `concat`, with a dtype.
 
     Args:
         arrays: any dtypes; shapes that agree on every axis but ``axis``.
         axis: axis along which to join; None joins the flattened arrays.
         dtype: dtype wanted; None is the promoted one.
+        casting: which conversions to ``dtype`` are allowed: "no", "equiv", "safe", "same_kind" or "unsafe".
     Returns:
         ``dtype``; extents as given, added up at ``axis``.
+    Raises:
+        DTypeError: an array may not be converted to ``dtype``.
     Example:
         >>> import uopc_array as xp
         >>> xp.concatenate(([1, 2], [3.5]))
         Array([1. , 2. , 3.5], dtype=float64)
     """
-    out = concat([asarray(a) for a in arrays], axis=known("concatenate", "axis", axis))
-    return out if dtype is None else asarray(out, dtype=dtype)
+    check_casting("concatenate", casting)
+    along = known("concatenate", "axis", axis)
+    if dtype is None:
+        return concat(arrays, axis=along)
+    wanted = as_dtype(dtype, "concatenate")
+    for a in arrays:
+        check_cast("concatenate", result_dtype(a, wanted) if is_scalar(a) else as_node(a).dtype, wanted, casting)
+    return concat([wrap(as_node(a, wanted, name="concatenate")) for a in arrays], axis=along)
 
 
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
@@ -541,58 +547,3 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
     square = rows.reshape((n, 1)).expand((n, n))
     on_diagonal = composite.iota((n, n), 1).eq(composite.iota((n, n), 0) + k)
     return wrap(on_diagonal.where(square, composite.zeros_like(square)))
-
-
-# ------------------------------------------------------------------------------------------- padding
-
-# places in the source of the places of a padded axis, for the modes that repeat what is there
-_REPEATING = {"edge", "reflect", "symmetric", "wrap"}
-
-
-def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Array:
-    """``array`` with elements put around it.
-
-    Args:
-        array: any dtype, any shape.
-        pad_width: how many before and after: one number, a pair, or a pair for every axis.
-        mode: "constant" puts ``constant_values``; "edge" the last element; "reflect", "symmetric" and "wrap" repeat the
-            array.
-        constant_values: one number, a pair, or a pair for every axis; differentiable where they are arrays.
-    Returns:
-        dtype of ``array``; extents grown by both widths.
-    Raises:
-        ValueError: another mode, or a negative width.
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.pad(xp.asarray([1, 2]), (1, 2))
-        Array([0, 1, 2, 0, 0], dtype=int64)
-    """
-    node = node_of("pad", array)
-    given = integer_array("pad", "pad_width", pad_width)
-    widths: list[list[int]] = np.broadcast_to(given, (node.ndim, 2)).tolist()
-    if any(width < 0 for pair in widths for width in pair):
-        raise ValueError(f"pad: expected widths of 0 or more, got pad_width={pad_width}")
-    if mode == "constant":
-        return wrap(_pad_constant(node, widths, constant_values))
-    if mode not in _REPEATING:
-        raise ValueError(f"pad: expected a mode of constant, {', '.join(sorted(_REPEATING))}, got {mode!r}")
-    for axis, (before, after) in enumerate(widths):
-        if before or after:
-            places = np.pad(np.arange(node.shape[axis]), (before, after), cast("Any", mode))
-            node = _axes.take_on_axis("pad", node, node_of("pad", from_memory(places)), axis)
-    return wrap(node)
-
-
-def _pad_constant(node: UOp, widths: list[list[int]], values: Any) -> UOp:
-    if isinstance(values, int | float) and values == 0 and math.copysign(1, values) > 0:
-        return node.pad([(before, after) for before, after in widths])
-    fills = filler("pad", "constant_values", values, node.dtype, (node.ndim, 2))
-    for axis, (before, after) in enumerate(widths):
-        first, last = (fills.index(axis).index(side) for side in (0, 1))
-        parts = [_filled(node, axis, before, first), node, _filled(node, axis, after, last)]
-        node = composite.concat([part for part in parts if part.shape[axis]] or [node], axis)
-    return node
-
-
-def _filled(node: UOp, axis: int, n: int, value: UOp) -> UOp:
-    return composite.broadcast_to(value, (*node.shape[:axis], n, *node.shape[axis + 1 :]))

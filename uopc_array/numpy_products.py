@@ -7,7 +7,7 @@ from typing import Any
 from uopc_array import _axes, _bodies
 from uopc_array._arguments import ArrayLike, known, node_of, optional_dtype, wrap
 from uopc_array._nodes import cast_node
-from uopc_array._promotion import result_dtype
+from uopc_array._promotion import promote_dtypes
 from uopc_array.array import Array
 from uopc_array.elementwise_functions import multiply
 from uopc_array.linalg import cross
@@ -186,8 +186,8 @@ def convolve(a: ArrayLike, v: ArrayLike, /, mode: str = "full") -> Array:
     """Convolution of two vectors.
 
     Args:
-        a: any dtype, one axis, not empty.
-        v: any dtype, one axis, not empty.
+        a: any dtype, one axis, not empty; or a number.
+        v: any dtype, one axis, not empty; or a number.
         mode: "full" has every overlap, "same" is as long as the longer vector, "valid" has the whole overlaps only.
     Returns:
         the promoted dtype; one axis.
@@ -199,7 +199,8 @@ def convolve(a: ArrayLike, v: ArrayLike, /, mode: str = "full") -> Array:
         >>> xp.convolve(xp.asarray([1, 2, 3]), xp.asarray([1, 1]))
         Array([1, 3, 5, 3], dtype=int64)
     """
-    left, right = _vectors("convolve", a, v)
+    vectors = [x if x.ndim else x.reshape((1,)) for x in (node_of("convolve", a), node_of("convolve", v))]
+    left, right = _vectors("convolve", *vectors)
     if right.size > left.size:
         left, right = right, left
     return wrap(_slid("convolve", left, right.flip((0,)), mode))
@@ -230,8 +231,9 @@ def correlate(a: ArrayLike, v: ArrayLike, /, mode: str = "valid") -> Array:
 
 
 def _vectors(name: str, a: ArrayLike, v: ArrayLike) -> tuple[UOp, UOp]:
-    dtype = result_dtype(a, v, name=name)
-    left, right = cast_node(node_of(name, a), dtype), cast_node(node_of(name, v), dtype)
+    left, right = node_of(name, a), node_of(name, v)
+    dtype = promote_dtypes(left.dtype, right.dtype)
+    left, right = cast_node(left, dtype), cast_node(right, dtype)
     if left.ndim != 1 or right.ndim != 1 or 0 in (left.size, right.size):
         raise ShapeError(f"{name}: expected two vectors that are not empty, got shapes {left.shape} and {right.shape}")
     return left, right

@@ -18,8 +18,9 @@ from uopc_array._arguments import (
     wrap,
     wrap_array,
 )
+from uopc_array._nodes import cast_node
 from uopc_array._origins import gather
-from uopc_array._promotion import broadcast, promote, promote_to, result_dtype
+from uopc_array._promotion import broadcast, promote, promote_dtypes
 from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
 from uopc_core import Ops, UOp, composite, dtypes, is_float, is_integer, searchsorted_vector
@@ -155,8 +156,9 @@ def searchsorted(
         Array([0, 1, 3], dtype=int64)
     """
     check_choice("searchsorted", "side", side, ("left", "right"))
-    dtype = result_dtype(x1, x2, name="searchsorted")
-    (node,), (values,) = (promote_to("searchsorted", dtype, x) for x in (x1, x2))
+    node, values = node_of("searchsorted", x1), node_of("searchsorted", x2)
+    dtype = promote_dtypes(node.dtype, values.dtype)
+    node, values = cast_node(node, dtype), cast_node(values, dtype)
     as_real("searchsorted", node)
     if node.ndim != 1:
         raise ShapeError(f"searchsorted: expected x1 to have one axis, got shape {node.shape}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from uopc_array._arguments import ArrayLike, as_real, from_memory, node_of, wrap, wrap_array
 from uopc_array._nodes import cast_node
-from uopc_array._promotion import result_dtype
+from uopc_array._promotion import promote_dtypes
 from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
 from uopc_core import TRACKED, Ops, UOp, composite, dtypes, searchsorted_vector, sort_last_axis
@@ -167,11 +167,18 @@ def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Array:
         >>> xp.isin(xp.asarray([1, 2, 3]), xp.asarray([3, 1]))
         Array([ True, False,  True], dtype=bool)
     """
-    dtype = result_dtype(x1, x2, name="isin")
-    node, among = (cast_node(node_of("isin", x), dtype) for x in (x1, x2))
-    n = among.size
-    found = _among_few(node, among, n) if n <= _FEW else _among_many(node, among, n)
+    found = _among(node_of("isin", x1), node_of("isin", x2))
     return wrap_array(~found if invert else found)
+
+
+def _among(node: UOp, among: UOp) -> UOp:
+    if dtypes.uint64 in (node.dtype, among.dtype) and {node.dtype.kind, among.dtype.kind} == {"i", "u"}:
+        # by value: as uint64 both, where neither is negative
+        small = node >= 0 if node.dtype.kind == "i" else node <= 2**63 - 1
+        return small & _among(node.cast(dtypes.uint64), among.cast(dtypes.uint64))
+    dtype = promote_dtypes(node.dtype, among.dtype)
+    node, among, n = cast_node(node, dtype), cast_node(among, dtype), among.size
+    return _among_few(node, among, n) if n <= _FEW else _among_many(node, among, n)
 
 
 def _among_few(node: UOp, among: UOp, n: int) -> UOp:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 import uopc_core
@@ -146,13 +145,12 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
         leaves, treedef = flatten(value)
         rows: list[Any] = []
         for i, leaf in enumerate(leaves):
-            zeros = [as_node(x) * 0.0 for x in leaves]
 
-            def pull_one(ct: Any, i: int = i, zeros: list[UOp] = zeros) -> Any:
-                parts = [ct if k == i else Array._from_uop(zero) for k, zero in enumerate(zeros)]
+            def pull_one(number: Array, i: int = i) -> Any:
+                parts = [_direction(as_node(x), number if k == i else None) for k, x in enumerate(leaves)]
                 return pull(unflatten(treedef, parts))
 
-            columns = vmap(pull_one)(_basis(as_node(leaf)))
+            columns = vmap(pull_one)(_numbers(as_node(leaf)))
             shape = as_node(leaf).shape
             split = map_tree(functools.partial(_unfolded, shape), columns)
             rows.append(split if is_sequence(argnums) else split[0])
@@ -189,11 +187,11 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
         out_tree: Any = None
         for i, node in enumerate(nodes):
 
-            def push_one(tangent: Any, i: int = i) -> Any:
-                parts = [tangent if k == i else Array._from_uop(x * 0.0) for k, x in enumerate(nodes)]
+            def push_one(number: Array, i: int = i) -> Any:
+                parts = [_direction(x, number if k == i else None) for k, x in enumerate(nodes)]
                 return jvp(g, chosen, unflatten(treedef, parts))[1]
 
-            pushed, out_tree = flatten(vmap(push_one, out_axes=-1)(_basis(node)))
+            pushed, out_tree = flatten(vmap(push_one, out_axes=-1)(_numbers(node)))
             columns.append([x.reshape((*x.shape[:-1], *node.shape)) for x in pushed])
         rows = [unflatten(treedef, [column[k] for column in columns]) for k in range(out_tree.num_leaves)]
         return unflatten(out_tree, [row if is_sequence(argnums) else row[0] for row in rows])
@@ -218,11 +216,20 @@ def _of_arguments(f: Function, args: Sequence[Any], kwargs: dict[str, Any], numb
     return restricted
 
 
-def _basis(node: UOp) -> Array:
-    """The unit arrays of the shape of `node`, stacked along a new first axis."""
-    n = prod(node.shape)
-    one = composite.iota((n, n), 0).eq(composite.iota((n, n), 1)).cast(node.dtype)
-    return Array._from_uop(one.reshape((n, *node.shape)))
+def _numbers(node: UOp) -> Array:
+    """The numbers of its elements."""
+    return Array._from_uop(composite.iota((node.size,), 0))
+
+
+def _direction(node: UOp, number: Array | None) -> Array:
+    """The unit array of the shape of `node` along one of its elements, or all zeros: zeros that are selected, so that
+    an infinite slope has no part in them.
+    """
+    zeros, ones = composite.zeros_like(node), composite.ones_like(node)
+    if number is None or node.size == 1:
+        return Array._from_uop(zeros if number is None else ones)
+    places = composite.iota((node.size,), 0).reshape(node.shape)
+    return Array._from_uop(places.eq(composite.broadcast_to(number._uop, node.shape)).where(ones, zeros))
 
 
 def hessian(f: Function, argnums: int | Sequence[int] = 0) -> Function:

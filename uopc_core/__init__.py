@@ -36,7 +36,7 @@ from uopc_core.ir import (
 from uopc_core.lazy import load_name
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import MAX_DEPTH, realize_all
-from uopc_core.settings import context
+from uopc_core.settings import context, current, when_eager
 
 if TYPE_CHECKING:
     from uopc_core.ir.text import from_uir, to_uir
@@ -70,6 +70,7 @@ __all__ = [
     "clear_plans",
     "composite",
     "context",
+    "current",
     "dtypes",
     "errors",
     "explain",
@@ -94,6 +95,7 @@ __all__ = [
     "to_uir",
     "toolchain_summary",
     "toposort",
+    "when_eager",
 ]
 
 _LATE = {

@@ -1,5 +1,7 @@
 """The exceptions of both packages; each subclasses what NumPy raises for the same mistake."""
 
+from typing import TypeVar
+
 import numpy as np
 
 __all__ = [
@@ -21,7 +23,10 @@ __all__ = [
     "TraceError",
     "VerifyError",
     "ZeroStepError",
+    "shortened",
 ]
+
+E = TypeVar("E", bound=BaseException)
 
 
 class ShapeError(ValueError):
@@ -97,3 +102,11 @@ class ParseError(ValueError):
 
 class VerifyError(AssertionError):
     """A graph, plan or loop nest that breaks an invariant of its form."""
+
+
+def shortened(error: E) -> E:
+    """`error` without the frames between where it was raised and where this is called: the user reads his own lines.
+
+    A function of the face says ``except Exception as error: raise shortened(error)``, which costs nothing otherwise.
+    """
+    return error.with_traceback(None)

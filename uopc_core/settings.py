@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     pathlib = LazyModule("pathlib")
 
-__all__ = ["SWITCHES", "Settings", "Switch", "context", "current", "settings_from_environment"]
+__all__ = ["SWITCHES", "Settings", "Switch", "context", "current", "settings_from_environment", "when_eager"]
 
 MAX_THREADS = 256  # what the C runtime has room for
 
@@ -36,6 +36,7 @@ class Settings:
     num_threads: int
     cache_dir: pathlib.Path | None
     cc: str | None
+    eager: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,10 @@ SWITCHES: tuple[Switch, ...] = (
         "the C compiler, with options if need be; by default cc, gcc, clang or the ziglang wheel. "
         "A program that does not exist means no compiler at all",
     ),
+    Switch(
+        *("eager", "UOPC_EAGER", lambda: False, _parse_bool, _is_bool, "0, 1, false, true"),
+        "compute every operation at its line, for debugging: what depends on values is raised where it is written",
+    ),
 )
 _BY_NAME: dict[str, Switch] = {switch.name: switch for switch in SWITCHES}
 
@@ -165,6 +170,15 @@ _INITIAL = settings_from_environment(os.environ)
 _ACTIVE: ContextVar[Settings] = ContextVar("uopc_settings", default=_INITIAL)
 current: Callable[[], Settings] = _ACTIVE.get
 """The settings in force here: `current().debug`."""
+_waiting_for_eager: list[Callable[[], None]] = []
+
+
+def when_eager(callback: Callable[[], None]) -> None:
+    """Have `callback` called once, as soon as anybody asks for eager evaluation; until then nobody pays for asking."""
+    if _INITIAL.eager:
+        callback()
+    else:
+        _waiting_for_eager.append(callback)
 
 
 @contextmanager
@@ -184,6 +198,9 @@ def context(**overrides: Any) -> Generator[Settings]:
         if name not in _BY_NAME:
             raise SettingsError(f"setting {name!r}: unknown; the known ones are {', '.join(_BY_NAME)}")
     checked = {name: _check(_BY_NAME[name], f"setting {name!r}", value) for name, value in overrides.items()}
+    if checked.get("eager"):
+        while _waiting_for_eager:
+            _waiting_for_eager.pop()()
     token = _ACTIVE.set(replace(current(), **checked))
     try:
         yield current()

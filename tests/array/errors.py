@@ -194,7 +194,8 @@ AT_THE_CALL: list[Case] = [
     ("xp.arange(3, dtype='bool')", TypeError, "expected a real dtype that is not bool, got bool"),
     ("xp.linspace(0, 1, -1)", ValueError, "of 0 or more, got num=-1"),
     ("xp.linspace(0, 1, 1.5)", TypeError, "expected an integer for num, got 1.5"),
-    ("xp.linspace(V, 1.0)", ValueError, r"expected scalar ends, got shapes \(3,\) and \(\)"),
+    ("xp.linspace(V, xp.zeros(2))", ValueError, r"shapes \(3,\) and \(2,\) cannot be broadcast"),
+    ("xp.linspace(V, 1.0, axis=2)", AxisError, "linspace: axis 2"),
     ("xp.linspace('a', 1.0)", TypeError, "expected numbers"),
     ("xp.meshgrid(S, V)", ValueError, r"expected arrays of one axis, got shapes \(2, 2\), \(3,\)"),
     ("xp.meshgrid(V, V, indexing='yx')", ValueError, "expected indexing \"xy\" or \"ij\", got 'yx'"),
@@ -216,7 +217,7 @@ AT_THE_CALL: list[Case] = [
     # Python ints
     *[(f"xp.{n}(I8, 300)", OverflowError, "Python integer 300 out of bounds for int8; convert") for n in _OVERFLOW],
     ("xp.where(B, xp.zeros((2, 2), dtype='uint8'), -1)", OverflowError, "Python integer -1 out of bounds for uint8"),
-    ("xp.clip(I8, 0, 300)", OverflowError, "Python integer 300 out of bounds for int8"),
+    ("xp.clip(I8, 300, 400)", OverflowError, "Python integer 300 out of bounds for int8"),
     ("xp.pow(I, -1)", ValueError, "negative power -1"),
     # axes and repetitions
     ("xp.squeeze(S, 0)", ValueError, r"only axes of extent 1 .* \(2, 2\) with axis=0"),

@@ -53,6 +53,7 @@ def draw_equal(d: Draws) -> Arguments:
 ELEMENTWISE = {
     **listed("cbrt deg2rad degrees rad2deg radians sinc fabs exp2", one(FLOATS), ulps=8, eps=8),
     **listed("isneginf isposinf", one(REAL)),
+    "rint": Comparison(one(("int32", "int64", "uint64", *FLOATS, *COMPLEX))),
     "angle": Comparison(lambda d: given(d.array(COMPLEX), **d.options(deg=(True, False))), ulps=8),
     "around": Comparison(lambda d: given(d.array(FLOATS), **d.options(decimals=(0, 1, -1, 3))), ulps=2),
     "nan_to_num": Comparison(lambda d: given(with_nan(d), **d.options(nan=(2.0,), posinf=(7.0,)))),

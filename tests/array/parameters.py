@@ -37,7 +37,7 @@ _SWITCHES = frozenset(
     "keepdims invert descending stable include_initial deg endpoint equal_nan full_matrices upper".split()
 )
 _NO_NUMBERS = frozenset(
-    "dtype device copy mode order indexing side kind "
+    "casting dtype device copy mode order indexing side kind "
     "optimize subscripts norm out stream from_ to type type_ shapes real imag f primals "
     "tangents has_aux static_argnames".split()
 )
@@ -127,7 +127,7 @@ _BASE: dict[str, dict[str, Any]] = {
     "linalg.cross": {"x1": X, "x2": X},
     "linalg.matrix_norm": {"ord": 1},
     "linalg.matrix_power": {"n": 2},
-    "linspace": {"start": 0.0, "stop": 2.0, "num": 5},
+    "linspace": {"start": 0.0, "stop": 2.0, "num": 5, "axis": 0},
     "moveaxis": {"source": 0, "destination": 1},
     "nan_to_num": {"x": NAN, "posinf": 2.0, "neginf": -2.0},
     "nanvar": {"a": NAN[:, :2]},

@@ -205,12 +205,11 @@ def test_an_index_or_assignment_refuses(call: str, error: type[Exception], words
 
 @pytest.mark.parametrize("tier", ["interpret", "compile"])
 @pytest.mark.parametrize(("call", "error", "words"), WHEN_COMPUTED, ids=[case[0] for case in WHEN_COMPUTED])
-def test_what_depends_on_values_is_refused_when_they_are_computed(
+def test_what_depends_on_values_is_refused_where_they_are_known_or_else_when_they_are_computed(
     call: str, error: type[Exception], words: str, tier: Any
 ) -> None:
-    late = eval(call, environment(xp))
     with context(tier=tier), pytest.raises(error, match=words) as info:
-        np.asarray(late)
+        np.asarray(eval(call, environment(xp)))
     same_class(call, info.value)
 
 

@@ -8,10 +8,19 @@ import pytest
 from hypothesis import given, settings
 
 import uopc_array as xp
+from tests.guard_pages import guard_every_plan
 from uopc_core import context
 from uopc_core.runtime.toolchain import find_toolchain
 
 pytestmark = pytest.mark.skipif(find_toolchain() is None, reason="there is no C compiler")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _between_guard_pages():
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        guard_every_plan(monkeypatch)
+        yield
+
 
 # what dies: each is memory of its own, made by a kernel or a host call
 PRODUCTS = {

@@ -331,23 +331,6 @@ def test_what_is_refused(call: Callable[[], Any], error: type[Exception], messag
         call()
 
 
-LATE: dict[str, tuple[Callable[[], xp.Array], str]] = {
-    "inv": (lambda: linalg.inv(xp.ones((2, 2))), "inv: Singular matrix"),
-    "solve": (lambda: linalg.solve(xp.ones((2, 2)), xp.ones(2)), "solve: Singular matrix"),
-    "cholesky": (lambda: linalg.cholesky(-xp.eye(2)), "cholesky: Matrix is not positive definite"),
-}
-
-
-@pytest.mark.parametrize("tier", ["interpret", "compile"])
-@pytest.mark.parametrize(("call", "message"), LATE.values(), ids=LATE.keys())
-def test_nothing_is_computed_before_it_is_looked_at(call: Callable[[], xp.Array], message: str, tier: str) -> None:
-    with context(tier=tier):
-        lazy = call()
-        assert lazy.shape[-1] == 2
-        with pytest.raises(np.linalg.LinAlgError, match=message):
-            np.asarray(lazy)
-
-
 # ---------------------------------------------------------------------------------------------- jit, both executors
 
 X, Y = matrices("float64", (2, 3, 3)), matrices("complex128", (3, 3))

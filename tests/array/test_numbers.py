@@ -352,6 +352,15 @@ def test_numbers_are_typed_in_promotion(left: str, right: str) -> None:
     assert product(xp).dtype == product(np).dtype == xp.jit(lambda: product(xp))().dtype
 
 
+def test_a_number_is_a_static_argument() -> None:
+    f = xp.jit(lambda x, n: x[: int(n)], static_argnums=1)
+    x, lengths = xp.arange(5), xp.asarray([2, 3, 2])
+    assert [f(x, n).tolist() for n in lengths] == [[0, 1], [0, 1, 2], [0, 1]]
+    assert len(f._traces) == 2
+    with pytest.raises(TraceError, match="hashable"):
+        f(x, xp.asarray(2))
+
+
 # --------------------------------------------------------------------------------------------------------- transforms
 
 
@@ -393,6 +402,8 @@ def test_results_of_transforms_are_numbers_and_arrays_as_computed(name: str, com
         assert kind((xp.jit(g) if compiled else g)(x)) == wanted
 
     check(f)
+    for i, part in enumerate(wanted[:3]):
+        assert kind(xp.jit(lambda x, i=i: f(x)[i])(x)) == part
     check(lambda x: xp.jit(f)(x))
     check(lambda x: xp.vjp(f, x)[0])
     check(lambda x: xp.jvp(f, (x,), (x,))[0])

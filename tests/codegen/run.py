@@ -69,7 +69,7 @@ def render_one(outputs) -> Source:
 def _scalars(source, values):
     array = (_Scalar * max(1, len(source.scalars)))()
     for slot, number in zip(array, source.scalars, strict=False):
-        value = np.asarray(values[number - 100])
+        value = np.asarray(values[number])
         if is_complex(value.dtype):
             slot.c[0], slot.c[1] = value.item().real, value.item().imag
         elif is_float(value.dtype):
@@ -95,6 +95,8 @@ def guarded(array, at_end):
 
 def execute(source, memory, values=(), pieces=1):
     """Call compiled `source` on `memory` (slot -> array), its loop cut into `pieces`; the status words, or None.
+
+    Scalar number i is values[i].
 
     It runs twice, with pages without access after its memory and before it, and gives the same both times.
     """
@@ -135,7 +137,7 @@ def run(outputs, values=(), pieces=1):
     memory = {100 + i: np.array(value, order="C") for i, value in enumerate(values)}
     for slot, out in enumerate(outputs):
         memory[slot] = np.full(out.shape, 77 if out.dtype.kind != "b" else True, out.dtype)
-    status = execute(source, memory, values, pieces)
+    status = execute(source, memory, dict(enumerate(values, 100)), pieces)
     if status is not None:
         raise IndexError(f"index {status[1]} is out of bounds for axis {status[2]} with size {status[3]}")
     return [memory[slot] for slot in range(len(outputs))]

@@ -231,10 +231,56 @@ def test_what_does_not_depend_on_the_basis_is_differentiated_where_values_repeat
     np.testing.assert_allclose(np.asarray(xp.grad(f)(xp.asarray(x))), wanted, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("f", [hermitian, of_eigh, of_svd, lambda x: linalg.qr(x).R], ids=range(4))
-def test_gradients_are_finite_where_values_repeat(f: Function) -> None:
-    got = xp.grad(lambda x: xp.sum(f(x)))(xp.asarray(np.diag([2.0, 2.0, 1.0])))
-    assert np.isfinite(np.asarray(got)).all()
+def turned(values: list[float]) -> Any:
+    """A matrix with these eigenvalues: repeated ones are no longer equal to the last digit."""
+    q = np.linalg.qr(general(len(values), len(values)))[0]
+    return q * values @ q.T
+
+
+DIAGONAL, TURNED = np.diag([2.0, 2.0, 1.0]), turned([2.0, 2.0, 1.0])
+OF_A_BASIS: dict[str, Function] = {
+    "function by eigh": of_eigh,
+    "function by svd": of_svd,
+    "function by eig": lambda x: xp.real(of_eig(x)),
+    "polar factor": lambda x: linalg.svd(x).U @ linalg.svd(x).Vh,
+    "vectors": lambda x: linalg.eigh(x).eigenvectors,
+    "second derivative of values": xp.grad(lambda x: xp.sum(linalg.eigvalsh(x) ** 2)),
+}
+
+
+@pytest.mark.parametrize("x", [DIAGONAL, TURNED], ids=["equal", "equal but for rounding"])
+@pytest.mark.parametrize("f", OF_A_BASIS.values(), ids=OF_A_BASIS.keys())
+def test_a_turn_within_a_space_of_equal_values_is_not_known(f: Function, x: Any) -> None:
+    for got in (
+        xp.grad(lambda x: xp.sum(f(x) * xp.asarray(SQUARE)))(xp.asarray(x)),
+        xp.jvp(f, (xp.asarray(x),), (xp.asarray(SQUARE),))[1],
+    ):
+        assert not np.isfinite(np.asarray(got)).all()
+
+
+@pytest.mark.parametrize("f", [hermitian, linalg.inv, linalg.pinv, linalg.matrix_norm])
+def test_what_asks_for_no_turn_is_differentiated_where_values_repeat(f: Function) -> None:
+    check_first_order(f, DIAGONAL)
+    check_forward_against_reverse(f, DIAGONAL)
+
+
+@pytest.mark.parametrize("x", [np.diag([1.0, 2.0, 2.0]), turned([1.0, 2.0, 2.0])], ids=["diagonal", "turned"])
+def test_a_vector_beside_a_space_of_equal_values_is_differentiated(x: Any) -> None:
+    """`eigh` sorts upwards, the singular values go downwards: the lone one is first and last."""
+    for f in (
+        lambda x: linalg.eigh(hermitian(x)).eigenvectors[:, 0] ** 2,
+        lambda x: linalg.svd(x).U[:, 2] * linalg.svd(x).Vh[2, 1],
+        lambda x: linalg.eigh(hermitian(x)).eigenvectors[:, :1] @ linalg.eigh(hermitian(x)).eigenvectors[:, :1].T,
+    ):
+        check_first_order(f, x)
+        check_forward_against_reverse(f, x)
+
+
+def test_svd_of_a_matrix_of_lower_rank() -> None:
+    """One singular value of 0 leaves the bases of a square matrix known; two do not."""
+    f = lambda x: linalg.svd(x).U @ linalg.svd(x).Vh  # noqa: E731
+    check_forward_against_reverse(f, np.diag([2.0, 1.0, 0.0]))
+    assert np.isnan(np.asarray(xp.grad(lambda x: xp.sum(f(x) * xp.asarray(SQUARE)))(xp.asarray(RANK_ONE)))).all()
 
 
 @pytest.mark.parametrize("x", [SQUARE, np.eye(3), 2 * np.eye(2)], ids=["any", "identity", "twice the identity"])

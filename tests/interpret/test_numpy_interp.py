@@ -73,19 +73,6 @@ def test_integer_powers_of_negative_exponents_round_towards_zero():
     assert got == [0, -1, 1, 1, 0, 81]
 
 
-def test_a_strong_product_is_zero_where_its_first_factor_is():
-    x, y = [0.0, -0.0, 2.0, np.inf], [np.inf, np.nan, np.nan, 3.0]
-    for dtype in (F32, F64):
-        got = np.array(_binary(Ops.STRONG_MUL, x, y, dtype))
-        np.testing.assert_array_equal(got, [0.0, 0.0, np.nan, np.inf])
-        assert not np.signbit(got[:2]).any()
-
-
-def test_a_strong_product_of_complex_numbers():
-    got = _binary(Ops.STRONG_MUL, [0j, 1j], [complex(np.inf, np.nan), 2 + 3j], dtypes.complex128)
-    assert got == [0j, -3 + 2j]
-
-
 def test_extremes_and_signs_keep_nan():
     assert math.isnan(_binary(Ops.MAX, [np.nan], [1.0], F32)[0])
     assert math.isnan(_binary(Ops.MIN, [1.0], [np.nan], F32)[0])
@@ -94,7 +81,7 @@ def test_extremes_and_signs_keep_nan():
 
 def test_a_reciprocal_is_one_divided_by_x():
     x = special_values(dtypes.complex128)
-    np.testing.assert_array_equal(_value(_leaf(x).recip()), 1 / x)
+    np.testing.assert_array_equal(_value(_leaf(x).recip()), (1 / x.astype(np.clongdouble)).astype(x.dtype))
 
 
 def test_a_complex_number_keeps_its_parts():
@@ -294,7 +281,7 @@ def test_broadcasts_of_small_shapes(shape: tuple[int, ...]):
     one = UOp.const(1.0, F64, shape)
     row = broadcast_to(UOp.const(2.0, F64), shape)
     cond = UOp.const(True, dtypes.bool, shape)
-    for node in (one + row, cond.where(one, row), UOp.new(Ops.COMPLEX, (one, row)), one.binary(Ops.STRONG_MUL, row)):
+    for node in (one + row, cond.where(one, row), UOp.new(Ops.COMPLEX, (one, row))):
         assert _value(node).shape == shape
 
 

@@ -40,7 +40,7 @@ TAKES: dict[Ops, str] = {
     **dict.fromkeys(UNARY | BINARY, "fc"),  # most functions
     **dict.fromkeys((Ops.ERF, Ops.ERFC, Ops.FLOOR, Ops.CEIL, Ops.TRUNC), "f"),
     **dict.fromkeys((Ops.ATAN2, Ops.HYPOT, Ops.COPYSIGN, Ops.NEXTAFTER, Ops.LOGADDEXP, Ops.COMPLEX), "f"),
-    **dict.fromkeys((Ops.NEG, Ops.ABS, Ops.ADD, Ops.SUB, Ops.MUL, Ops.STRONG_MUL, Ops.POW), "ifc"),
+    **dict.fromkeys((Ops.NEG, Ops.ABS, Ops.ADD, Ops.SUB, Ops.MUL, Ops.POW), "ifc"),
     **dict.fromkeys((Ops.SIGN, Ops.FLOORDIV, Ops.FLOORMOD), "if"),
     **dict.fromkeys((Ops.MAX, Ops.MIN, Ops.CMPLT, Ops.CMPLE), "bif"),
     **dict.fromkeys((Ops.CMPEQ, Ops.CMPNE), "bifc"),

@@ -58,7 +58,7 @@ def environment(roots: list[UOp]) -> dict[UOp, Array]:
     return {x: _values(x.shape, x.dtype, x.arg[0]) for x in params}
 
 
-def bits_of(values: Array, signed_zeros: bool = True) -> bytes:
+def bits_of(values: Array) -> bytes:
     """What identifies the values: their bits, with every nan alike (its sign and payload mean nothing)."""
     if values.dtype.kind not in "fc":
         return values.tobytes()
@@ -68,4 +68,4 @@ def bits_of(values: Array, signed_zeros: bool = True) -> bytes:
         .view(np.float32 if values.dtype in (np.float32, np.complex64) else np.float64)
     )
     parts = np.where(np.isnan(parts), np.array(np.nan, parts.dtype), parts)
-    return (parts if signed_zeros else parts + 0).tobytes()
+    return parts.tobytes()

@@ -89,13 +89,13 @@ _REAL_UNARY: dict[Ops, Domain] = {
 }
 _COMPLEX_UNARY = sorted({*COMPLEX_FUNCTIONS, Ops.NEG, Ops.RECIP, Ops.ABS, Ops.REAL, Ops.IMAG, Ops.CONJ})
 _REAL_BINARY: dict[Ops, tuple[Domain, Domain]] = {
-    **dict.fromkeys((Ops.ADD, Ops.SUB, Ops.MUL, Ops.STRONG_MUL, Ops.MAX, Ops.MIN), (WIDE, WIDE)),
+    **dict.fromkeys((Ops.ADD, Ops.SUB, Ops.MUL, Ops.MAX, Ops.MIN), (WIDE, WIDE)),
     **dict.fromkeys((Ops.LOGADDEXP, Ops.HYPOT, Ops.ATAN2, Ops.COPYSIGN, Ops.NEXTAFTER, Ops.COMPLEX), (WIDE, WIDE)),
     Ops.DIV: (WIDE, POSITIVE),
     Ops.POW: (POSITIVE, WIDE),
     **dict.fromkeys((Ops.FLOORDIV, Ops.FLOORMOD), (Domain(low=2.2, high=2.9), Domain(low=1.0, high=1.05))),
 }
-_COMPLEX_BINARY = (Ops.ADD, Ops.SUB, Ops.MUL, Ops.STRONG_MUL, Ops.DIV, Ops.POW)
+_COMPLEX_BINARY = (Ops.ADD, Ops.SUB, Ops.MUL, Ops.DIV, Ops.POW)
 
 
 def _unary(op: Ops) -> Builder:

@@ -5,8 +5,9 @@ from collections import Counter
 from tests.transform.records import RECORDS
 from uopc_core.ir.op import LEAVES, REDUCIBLE, SCANNABLE, SCATTER_MODES, TENSOR_OPS, Ops
 from uopc_core.transform.linearizations import LINEARIZATIONS, MODE_LINEARIZATIONS
-from uopc_core.transform.partials import PARTIALS, SINGULAR
-from uopc_core.transform.transposes import MASKING, TRANSPOSES
+from uopc_core.transform.masks import BACKWARD, FORWARD
+from uopc_core.transform.partials import PARTIALS
+from uopc_core.transform.transposes import TRANSPOSES
 from uopc_core.transform.zero_derivative import ZERO_DERIVATIVE
 
 
@@ -26,9 +27,9 @@ def test_every_mode_has_exactly_one_derivative_entry() -> None:
     assert Counter([*linear, *MODE_LINEARIZATIONS]) == Counter(modes)
 
 
-def test_markings_are_of_ops_in_their_table() -> None:
-    assert PARTIALS.keys() >= SINGULAR
-    assert TRANSPOSES.keys() >= MASKING
+def test_every_linear_op_moves_the_mask_both_ways() -> None:
+    assert BACKWARD.keys() == TRANSPOSES.keys()
+    assert FORWARD.keys() == TRANSPOSES.keys()
 
 
 def test_reasons_are_given_for_zero_derivatives() -> None:

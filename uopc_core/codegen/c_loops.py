@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from uopc_core.codegen.c_math import (
-    COMPLEX_MATH,
-    is_math,
-    need_block_function,
-    need_scalar_function,
-    render_complex_math,
-)
-from uopc_core.codegen.c_ops import C_OPS, combine, rounded
+from uopc_core.codegen.c_math import need_block_function
+from uopc_core.codegen.c_ops import combine
 from uopc_core.codegen.c_reduce import (
+    SCAN_LEVELS,
     block_of,
     lanes_of,
     need_append,
@@ -26,37 +21,29 @@ from uopc_core.codegen.c_reduce import (
     need_total_row,
     needs_tree,
 )
-from uopc_core.codegen.c_stages import Stages, cut_stages, drop_unused
+from uopc_core.codegen.c_stages import Stage, Stages, cut_stages, drop_unused
+from uopc_core.codegen.c_statements import StatementWriter
 from uopc_core.codegen.c_types import C_TYPES, literal
-from uopc_core.codegen.c_writer import Writer
-from uopc_core.dtype import dtypes, is_complex, is_float, is_unsigned
+from uopc_core.dtype import is_complex, is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Index, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import (
     Acc,
     Accumulate,
     Block,
-    Compute,
     Effect,
     Function,
-    Holds,
     Item,
     Load,
     Loop,
-    Place,
-    Random,
     Result,
     RowReduce,
     Scan,
     Scope,
-    Statement,
     Store,
     TileReduce,
     Unless,
-    Update,
-    Wrap,
 )
-from uopc_core.loop.lower import writes_in_turn
 from uopc_core.loop.nest import TILE
 from uopc_core.loop.optimise import used_names
 from uopc_core.loop.space import identity_of
@@ -69,46 +56,17 @@ _COLUMNS = 16  # that are put in order at a time: lines and pages of memory are 
 _MAX_UNROLLED = 12  # statements that are worth repeating for each row
 _TILE_LEVELS = 32  # of the tree of blocks: 2**32 of them take longer than anybody waits
 _SIMD = "#pragma omp simd"
-_SCATTER_OPS = {"add": Ops.ADD, "mul": Ops.MUL, "max": Ops.MAX, "min": Ops.MIN}
-_FAIL = (
-    "/* an index out of bounds: what the error tells */\n"
-    "static __attribute__((noinline, cold)) int64_t "
-    "fail(int64_t *status, int64_t index, int64_t axis, int64_t size) {\n"
-    "    status[0] = 1, status[1] = index, status[2] = axis, status[3] = size;\n    return 1;\n}"
-)
-# Widynski (2020), "Squares: a fast counter-based RNG", five rounds
-_RANDOM = (
-    "static inline uint64_t squares64(uint64_t i, uint64_t key) {\n"
-    "    const uint64_t y = i * key, z = y + key;\n"
-    "    uint64_t x = y * y + y;\n"
-    "    x = x >> 32 | x << 32, x = x * x + z;\n"
-    "    x = x >> 32 | x << 32, x = x * x + y;\n"
-    "    x = x >> 32 | x << 32;\n"
-    "    const uint64_t t = x * x + z;\n"
-    "    x = t >> 32 | t << 32;\n"
-    "    return t ^ (x * x + y) >> 32;\n}"
-)
 
 
-class LoopWriter(Writer):
+class LoopWriter(StatementWriter):
     """Writes the body of one function."""
 
     def __init__(self, function: Function, vector: bool) -> None:
-        super().__init__()
-        self.function = function
-        self.vector = vector
-        self.accs: dict[str, tuple[Acc, str]] = {}  # in force here, with how they are kept
+        super().__init__(function, vector)
         self.lanes: RowReduce | None = None
-        self.crossing: tuple[Var, Var] | None = None
         self.tile: tuple[Var, str] | None = None
-        self.uses_status = False
         self.ranges: dict[Var, tuple[str, str]] = {}
         self.strides: dict[Var, int] = {}  # of loops that do not go from one to the next
-        self.pointers = _pointer_names(function)
-        self.interleaves = writes_in_turn(function)
-
-    def pointer(self, buffer: int) -> str:
-        return self.pointers[buffer]
 
     # --- blocks ---
 
@@ -131,7 +89,7 @@ class LoopWriter(Writer):
             case Scan():
                 self.scan(item)
             case Unless():
-                a, b = (self.pointer(buffer) for buffer in item.buffers)
+                a, b = (self.pointers[buffer] for buffer in item.buffers)
                 self.open(f"if ((const void *){a} != (const void *){b})")
                 self.block(item.body)
                 self.close()
@@ -183,13 +141,15 @@ class LoopWriter(Writer):
         whole = loop.var.lo == 0 and loop.var.hi == self.function.extent
         if whole:
             return "begin", "end"
-        self.need("clip", "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))")
+        self.need_clip()
         hi = self.integer(loop.var.hi)
         return f"MAX(begin, {lo})", f"MIN(end, {hi})"
 
     def loop_head(self, loop: Loop) -> str:
         lo, hi = self.bounds(loop)
-        name = self.name_loop(loop.var)
+        return self.head(loop, self.name_loop(loop.var), lo, hi)
+
+    def head(self, loop: Loop, name: str, lo: str, hi: str) -> str:
         step = f"{name} += {self.strides[loop.var]}" if loop.var in self.strides else f"{name}++"
         return f"for (int64_t {name} = {lo}; {name} < {hi}; {step})"
 
@@ -215,13 +175,17 @@ class LoopWriter(Writer):
         if self.tile is not None and loop.var == self.tile[0]:
             self.blocked_loop(loop, stages, [])
             return
-        head = self.loop_head(loop)
-        if loop.simd:
-            self.line(_SIMD)
-        self.open(head)
-        for s in stages.stages[0].statements:
-            self.statement(s)
-        self.close()
+        lo, hi = self.bounds(loop) if loop.parallel or loop.var in self.ranges else ("", "")
+        name = self.name_loop(loop.var)
+        statements = stages.stages[0].statements
+        for piece in [loop.var] if loop.var in self.strides else self.pieces(statements, loop):
+            first, last = self.piece_bounds(loop, piece, lo, hi)
+            if loop.simd:
+                self.line(_SIMD)
+            self.open(self.head(loop, name, first, last))
+            for s in statements:
+                self.statement(s)
+            self.close()
         self.drop_loop(loop.var)
 
     def blocked_loop(self, loop: Loop, stages: Stages, gathered: Sequence[Accumulate]) -> None:
@@ -296,9 +260,17 @@ class LoopWriter(Writer):
 
     def stage_loop(self, loop: Loop, stages: Stages, number: int, name: str, start: str, count: str) -> None:
         stage = stages.stages[number]
-        if loop.simd:
+        for piece in self.pieces(stage.statements, loop):
+            first, last = self.piece_bounds(loop, piece, "0", count, start)
+            self.stage_piece(stages, stage, name, start, (first, last), loop.simd)
+
+    def stage_piece(
+        self, stages: Stages, stage: Stage, name: str, start: str, bounds: tuple[str, str], simd: bool
+    ) -> None:
+        first, last = bounds
+        if simd:
             self.line(_SIMD)
-        self.open(f"for (int64_t l = 0; l < {count}; l++)")
+        self.open(f"for (int64_t l = {first}; l < {last}; l++)")
         self.line(f"const int64_t {name} = {start} + l;")
         for taken in stage.takes:
             self.line(f"const {C_TYPES[stages.dtypes[taken]]} {taken} = {_element(stages.homes[taken])};")
@@ -515,102 +487,30 @@ class LoopWriter(Writer):
         self.drop_loop(columns.var)
 
     def scan(self, item: Scan) -> None:
-        c = C_TYPES[item.acc.dtype]
-        self.line(f"{c} {item.acc.name} = 0;")
-        self.line(f"_Bool {item.acc.name}_first = 1;")
-        self.accs[item.acc.name] = (item.acc, "scan")
-        self.block(item.body)
-        del self.accs[item.acc.name]
-
-    # --- statements ---
-
-    def declare(self, s: Result, expression: str) -> None:
-        self.line(f"const {C_TYPES[s.dtype]} {s.name} = {expression};")
-
-    def statement(self, s: Statement) -> None:
-        match s:
-            case Load():
-                text = f"{self.pointer(s.buffer)}[{self.index(s.index)}]"
-                self.declare(s, f"{self.condition(s.guard)} ? {text} : 0" if s.guard else text)
-            case Compute():
-                self.declare(s, self.compute(s))
-            case Place():
-                index = self.index(s.index)
-                self.declare(s, index if s.dtype is dtypes.int64 else f"({C_TYPES[s.dtype]})({index})")
-            case Random():
-                self.need_typed("squares64", _RANDOM)
-                self.declare(s, f"squares64({self.index(s.index)}, {self.operand(s.key)})")
-            case Holds():
-                self.declare(s, self.condition(s.conds))
-            case Wrap():
-                self.wrap(s)
-            case Store():
-                self.line(f"{self.pointer(s.buffer)}[{self.index(s.index)}] = {self.operand(s.value)};")
-            case Update():
-                self.update(s)
-            case Accumulate():
-                self.accumulate(s)
-
-    def compute(self, s: Compute) -> str:
-        args = tuple([self.operand(arg) for arg in s.args])
-        if is_math(s.op, s.of):
-            return f"{need_scalar_function(self.need_typed, s.op, s.of, self.vector)}({', '.join(args)})"
-        if is_complex(s.of) and s.op in COMPLEX_MATH:
-            return render_complex_math(self.need_typed, s.op, s.of, args[0])
-        text = C_OPS[s.op](self.need_typed, args, s.of, s.dtype)
-        if s.op is Ops.MUL and is_float(s.of) and self.interleaves:
-            return rounded(self.need_typed, text)
-        return text
-
-    def wrap(self, s: Wrap) -> None:
-        self.need_typed("fail", _FAIL)
-        self.uses_status = True
-        value, size = self.operand(s.value), self.integer(s.size)
-        if s.of is not dtypes.int64:
-            value = f"(int64_t){value}"
-        self.line(f"int64_t {s.name} = {f'{self.condition(s.guard)} ? {value} : 0' if s.guard else value};")
-        if not is_unsigned(s.of):
-            self.line(f"{s.name} += {s.name} < 0 ? {size} : 0;")
-        test = f"(uint64_t){s.name} >= (uint64_t){size}"
-        if s.guard:
-            test = f"{self.condition(s.guard)} && {test}"
-        failed = f"fail(status, {value}, {s.axis}, {size})"
-        self.line(f"if (__builtin_expect({test}, 0)) return {failed};")
-
-    def update(self, s: Update) -> None:
-        place = f"{self.pointer(s.buffer)}[{self.index(s.index)}]"
-        value = self.operand(s.value)
-        if s.mode == "set":
-            self.line(f"{place} = {value};")
-            return
-        c = C_TYPES[s.dtype]
-        self.open("")
-        self.line(f"{c} *restrict place = &{place};")
-        self.line(f"const {c} old = *place;")
-        self.line(f"*place = {combine(self.need_typed, _SCATTER_OPS[s.mode], s.dtype, 'old', value)};")
-        self.close()
-
-    def accumulate(self, s: Accumulate) -> None:
-        acc, how = self.accs[s.acc]
-        value = self.operand(s.value)
-        if self.crossing is not None:
-            outer, inner = (self.loop_names[var] for var in self.crossing)
-            self.line(f"{how.format(outer=outer, inner=inner)} = {value};")
-        elif how == "scan":
-            combined = combine(self.need_typed, acc.op, acc.dtype, acc.name, value)
-            self.line(f"{acc.name} = {acc.name}_first ? {value} : ({combined});")
-            self.line(f"{acc.name}_first = 0;")
+        acc = item.acc
+        c = C_TYPES[acc.dtype]
+        in_blocks = acc.op is Ops.ADD and is_inexact(acc.dtype)
+        self.line(f"{c} {acc.name} = 0;")
+        if in_blocks:
+            part = (-0.0).hex()
+            nothing = f"__builtin_complex({part}, {part})" if is_complex(acc.dtype) else part
+            self.line(
+                f"{c} {acc.name}_sums = {nothing}, {acc.name}_inside[{SCAN_LEVELS}], {acc.name}_before[{SCAN_LEVELS}];"
+            )
+            self.line(f"int64_t {acc.name}_n[{SCAN_LEVELS}] = {{0}}, {acc.name}_k = 0;")
+            self.line(f"for (int k = 0; k < {SCAN_LEVELS}; k++) {acc.name}_before[k] = {nothing};")
         else:
-            place = f"{acc.name}_[l]" if how == "tile" else f"{acc.name}_l"
-            self.line(f"{place} = {combine(self.need_typed, acc.op, acc.dtype, place, value)};")
+            self.line(f"_Bool {acc.name}_first = 1;")
+        self.accs[acc.name] = (acc, "blocks" if in_blocks else "scan")
+        self.block(item.body)
+        self.renamed.pop(acc.name, None)
+        del self.accs[acc.name]
 
 
 def _elements_of_whole_lane(item: TileReduce) -> Loop | None:
     """The loop along the columns, where the rows of a lane can be combined inside of it, in registers."""
-    outer = item.body[0]
-    if len(item.body) > 1 or not isinstance(outer, Loop) or len(outer.body) > 1:
-        return None
-    inner = outer.body[0]
+    outer = item.body[0] if len(item.body) == 1 else None
+    inner = outer.body[0] if isinstance(outer, Loop) and len(outer.body) == 1 else None
     if not isinstance(inner, Loop) or not inner.simd or len(inner.body) > _MAX_UNROLLED:
         return None
     statements = [item for item in inner.body if isinstance(item, Result | Effect)]
@@ -640,16 +540,6 @@ def _state(acc: Acc) -> str:
 
 def _element(array: str) -> str:
     return f"({array})[l]" if array.startswith("&") else f"{array}[l]"
-
-
-def _pointer_names(function: Function) -> list[str]:
-    counts = {"row": 0, "out": 0, "in": 0}
-    names: list[str] = []
-    for buffer in function.buffers:
-        kind = "row" if buffer.scratch else "out" if buffer.written else "in"
-        names.append(f"{kind}{counts[kind]}")
-        counts[kind] += not buffer.scratch or buffer.size > 0
-    return names
 
 
 def is_in_order(access: Load | Store, loop: Loop) -> bool:

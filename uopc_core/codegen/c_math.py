@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uopc_core.codegen.c_ops import Need
-from uopc_core.codegen.c_types import C_TYPES
+from uopc_core.codegen.c_types import C_TYPES, WIDE
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, real_dtype
 from uopc_core.ir.op import Ops
 
@@ -57,11 +57,11 @@ REAL_MATH: dict[Ops, MathFunction] = {
 }
 
 # what libm has no function for, of functions that it has
-_LOGADDEXP = (
+_LOGADDEXP = (  # in float64 for float32 too: near the root, where the two terms cancel, that is what leaves digits
     "static inline {t} logaddexp{f}({t} a, {t} b) {{\n"
-    "    const {t} d = a - b, m = a > b ? a : b;\n"
-    "    const {t} far = m + log1p{f}(exp{f}(-__builtin_fabs{f}(d)));\n"
-    "    return a == b ? a + ({t})0x1.62e42fefa39efp-1 : d != d ? d : far;\n"
+    "    const double d = (double)a - b, m = a > b ? a : b;\n"
+    "    const double far = m + log1p(exp(-__builtin_fabs(d)));\n"
+    "    return ({t})(a == b ? a + 0x1.62e42fefa39efp-1 : d != d ? d : far);\n"
     "}}"
 )
 # small powers are products, whether the exponent is known beforehand or comes from memory
@@ -89,7 +89,7 @@ def need_block_function(need: Need, op: Ops, dtype: DType, vector: bool) -> str:
     name = function.name + f
     composed, parts = _REAL_COMPOSED.get(op, ("", (function,)))
     for part in parts:
-        _declare(need, part, t, f, vector)
+        _declare(need, part, *(("double", "") if op is Ops.LOGADDEXP else (t, f)), vector)
     if composed:
         need(name, composed.format(t=t, f=f))
     names = ("x",) if function.arity == 1 else ("a", "b")
@@ -141,26 +141,33 @@ def need_scalar_function(need: Need, op: Ops, dtype: DType, vector: bool) -> str
 # What libm has no function for. Real functions are called as builtins, which never vectorise whatever else a kernel
 # calls: elements of complex arrays are computed one by one.
 _COMPOSED: dict[Ops, str] = {
-    Ops.EXP2: "const {t} k = ({t})0x1.62e42fefa39efp-1; "
-    "return cexp{f}(__builtin_complex(__real__ x * k, __imag__ x * k));",
+    Ops.EXP2: "const {w} k = ({w})0x1.62e42fefa39ef35793c7673007e5fp-1L; "
+    "return cexp{wf}(__builtin_complex(__real__ x * k, __imag__ x * k));",
     Ops.LOG2: "const {c} l = clog{f}(x); const {t} k = ({t})0x1.71547652b82fep0; "
     "return __builtin_complex(__real__ l * k, __imag__ l * k);",
     Ops.LOG10: "const {c} l = clog{f}(x); const {t} k = ({t})0x1.bcb7b1526e50ep-2; "
     "return __builtin_complex(__real__ l * k, __imag__ l * k);",
-    Ops.EXPM1: "const {t} a = __real__ x, b = __imag__ x, s = __builtin_sin{f}(b / 2); if (a > 40) return cexp{f}(x); "
-    "return __builtin_complex(__builtin_expm1{f}(a) * __builtin_cos{f}(b) - 2 * s * s, "
-    "__builtin_exp{f}(a) * __builtin_sin{f}(b));",
-    Ops.LOG1P: "const {t} a = __real__ x, b = __imag__ x, r = 1 + a, half = 0.5; "
-    "if (!(__builtin_fabs{f}(a) < half && __builtin_fabs{f}(b) < half)) return clog{f}(__builtin_complex(r, b)); "
-    "return __builtin_complex(__builtin_log1p{f}(a * (2 + a) + b * b) / 2, __builtin_atan2{f}(b, r));",
+    # where the terms of the real part cancel, the digits come from the wider type
+    Ops.EXPM1: "const {w} a = __real__ x, b = __imag__ x, s = __builtin_sin{wf}(b / 2); if (a > 40) return cexp{f}(x); "
+    "return __builtin_complex(__builtin_expm1{wf}(a) * __builtin_cos{wf}(b) - 2 * s * s, "
+    "__builtin_exp{wf}(a) * __builtin_sin{wf}(b));",
+    # |1 + x|**2 - 1 = 2 * a + a * a + b * b with what each sum and product has rounded away (Ogita, Rump & Oishi, 2005)
+    Ops.LOG1P: "const double a = __real__ x, b = __imag__ x, p = a * a, q = b * b, t = 2 * a + q, s = t + p; "
+    "const double u = t - 2 * a, v = s - t, r = 1 + a; "
+    "const double rest = ((2 * a - (t - u)) + (q - u)) + ((t - (s - v)) + (p - v)) "
+    "+ (__builtin_fma(a, a, -p) + __builtin_fma(b, b, -q)); "
+    "if (!(__builtin_fabs(a) < 4 && __builtin_fabs(b) < 4 && s > -0.5)) return clog(__builtin_complex(r, b)); "
+    "return __builtin_complex(__builtin_log1p(s + rest) / 2, __builtin_atan2(b, r));",
 }
 _COMPLEX_USED_BY_COMPOSED: dict[Ops, str] = {
-    Ops.EXP2: "cexp",
-    Ops.EXPM1: "cexp",
-    Ops.LOG2: "clog",
-    Ops.LOG10: "clog",
+    Ops.EXP2: "cexp{wf}",
+    Ops.EXPM1: "cexp{f}",
+    Ops.LOG2: "clog{f}",
+    Ops.LOG10: "clog{f}",
     Ops.LOG1P: "clog",
 }
+# the library's own lose up to 5 places in the type of the operand
+_WIDE = frozenset({Ops.TAN, Ops.TANH, Ops.ATAN, Ops.ATANH})
 COMPLEX_MATH: dict[Ops, str] = {
     Ops.SQRT: "csqrt",
     Ops.EXP: "cexp",
@@ -185,12 +192,22 @@ def render_complex_math(need: Need, op: Ops, dtype: DType, x: str) -> str:
     """A function of one complex number."""
     assert is_complex(dtype), dtype
     c, t, f = C_TYPES[dtype], C_TYPES[real_dtype(dtype)], "f" if dtype is dtypes.complex64 else ""
+    w, wf = WIDE[dtype]
+    if op in _WIDE:
+        name = COMPLEX_MATH[op] + wf
+        need(name, _prototype(name))
+        return f"({c}){name}({x})"
     name = COMPLEX_MATH[op] + f
     if op not in _COMPOSED:
-        need(name, f"{c} {name}({c});")
+        need(name, _prototype(name))
         return f"{name}({x})"
-    used = _COMPLEX_USED_BY_COMPOSED[op] + f
-    need(used, f"{c} {used}({c});")
-    body = _COMPOSED[op].format(c=c, t=t, f=f)
+    used = _COMPLEX_USED_BY_COMPOSED[op].format(f=f, wf=wf)
+    need(used, _prototype(used))
+    body = _COMPOSED[op].format(c=c, t=t, f=f, w=w, wf=wf)
     need(f"np_{name}", f"static inline {c} np_{name}({c} x) {{ {body} }}")
     return f"np_{name}({x})"
+
+
+def _prototype(name: str) -> str:
+    c = {"f": "float", "l": "long double"}.get(name[-1], "double")
+    return f"{c} _Complex {name}({c} _Complex);"

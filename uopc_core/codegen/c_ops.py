@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from uopc_core.codegen.c_types import C_TYPES, SUFFIXES
+from uopc_core.codegen.c_types import C_TYPES, SUFFIXES, WIDE
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_integer, is_unsigned, real_dtype
 from uopc_core.ir.op import Ops
 
@@ -170,28 +170,25 @@ def _mul(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
     return f"{_binary_function(need, 'mul', of, body)}({a}, {b})"
 
 
-def _strong_mul(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
-    if is_integer(of):
-        return f"{args[0]} * {args[1]}"
-    return f"{args[0]} == 0 ? 0 : {_mul(need, args, of, out)}"
-
-
 def _div(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
     if not is_complex(of):
         return f"{args[0]} / {args[1]}"
-    t, f = C_TYPES[real_dtype(of)], "f" if of is dtypes.complex64 else ""
+    return f"{_binary_function(need, 'div', of, _quotient(need, of))}({args[0]}, {args[1]})"
+
+
+def _quotient(need: Need, of: DType) -> str:
+    """Smith (1962), "Algorithm 116: complex division", as NumPy has it, with more digits and a wider range."""
+    w, suffix = WIDE[of]
     ar_q, ai_q = rounded(need, "ar * q"), rounded(need, "ai * q")
-    # Smith (1962), "Algorithm 116: complex division", as NumPy has it
-    body = (
-        f"const {t} ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b; "
-        f"const {t} r = __builtin_fabs{f}(br), i = __builtin_fabs{f}(bi); "
+    return (
+        f"const {w} ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b; "
+        f"const {w} r = __builtin_fabs{suffix}(br), i = __builtin_fabs{suffix}(bi); "
         "if (r >= i) { if (r == 0 && i == 0) return __builtin_complex(ar / r, ai / r); "
-        f"const {t} q = bi / br, s = 1 / (br + bi * q); "
+        f"const {w} q = bi / br, s = 1 / (br + bi * q); "
         f"return __builtin_complex((ar + {ai_q}) * s, (ai - {ar_q}) * s); }} "
-        f"const {t} q = br / bi, s = 1 / (bi + br * q); "
+        f"const {w} q = br / bi, s = 1 / (bi + br * q); "
         f"return __builtin_complex(({ar_q} + ai) * s, ({ai_q} - ar) * s);"
     )
-    return f"{_binary_function(need, 'div', of, body)}({args[0]}, {args[1]})"
 
 
 def _fmod(need: Need, of: DType) -> str:
@@ -254,22 +251,33 @@ def _pow(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
 
 
 def _complex_pow(need: Need, of: DType) -> str:
-    t, f, c = C_TYPES[real_dtype(of)], "f" if of is dtypes.complex64 else "", C_TYPES[of]
-    need(f"cpow{f}", f"{c} cpow{f}({c}, {c});")
-    mul = _mul(need, ("r", "a"), of, of)
-    square = _mul(need, ("a", "a"), of, of)
-    one, nan = f"__builtin_complex(({t})1, ({t})0)", f'({t})__builtin_nan("")'
-    reciprocal = _div(need, (one, "r"), of, of)
+    """NumPy's, with more digits: a power has the relative error of its base many times, or that of its logarithm."""
+    w, suffix = WIDE[of]
+    c = f"{w} _Complex"
+    need(f"cpow{suffix}", f"{c} cpow{suffix}({c}, {c});")
+    product = (
+        f"const {w} ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b; "
+        "return __builtin_complex(ar * br - ai * bi, ar * bi + ai * br);"
+    )
+    mul = _define(need, f"mul_wide{suffix}", c, f"{c} a, {c} b", product)
+    one, nan = f"__builtin_complex(({w})1, ({w})0)", f'({w})__builtin_nan("")'
     body = (
-        f"const {t} br = __real__ b, bi = __imag__ b; {c} r = {one}; if (br == 0 && bi == 0) return r; "
+        f"const {w} br = __real__ b, bi = __imag__ b; {c} r = {one}; if (br == 0 && bi == 0) return r; "
         f"if (a == 0) return br > 0 ? 0 : __builtin_complex({nan}, {nan}); "
-        f"if (bi != 0 || !(br > -100 && br < 100) || br != ({t})(int)br) return cpow{f}(a, b); "
-        f"if (br == 1) return a; if (br == 2) return {square}; if (br == 3) {{ r = {square}; return {mul}; }} "
+        f"if (bi != 0 || !(br > -100 && br < 100) || br != (int)br) return cpow{suffix}(a, b); "
+        f"if (br == 1) return a; {c} x = a; if (br == 2 || br == 3) r = {mul}(x, x); "
+        f"if (br == 2) return r; if (br == 3) return {mul}(r, x); "
         "int k = br < 0 ? -(int)br : (int)br; "
-        f"for (;;) {{ if (k & 1) r = {mul}; k >>= 1; if (!k) break; a = {square}; }} "
-        f"return br < 0 ? {reciprocal} : r;"
+        f"for (;;) {{ if (k & 1) r = {mul}(r, x); k >>= 1; if (!k) break; x = {mul}(x, x); }} "
+        f"if (br > 0) return r; const {c} n = {one}; return {_wide_quotient(need, of)}(n, r);"
     )
     return _binary_function(need, "pow", of, body)
+
+
+def _wide_quotient(need: Need, of: DType) -> str:
+    w, suffix = WIDE[of]
+    c = f"{w} _Complex"
+    return _define(need, f"div_wide{suffix}", c, f"{c} a, {c} b", _quotient(need, of))
 
 
 def _nextafter(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
@@ -318,7 +326,6 @@ C_OPS: dict[Ops, Render] = {
     Ops.ADD: _add,
     Ops.SUB: _infix("-"),
     Ops.MUL: _mul,
-    Ops.STRONG_MUL: _strong_mul,
     Ops.DIV: _div,
     Ops.FLOORDIV: _floordiv,
     Ops.FLOORMOD: _floormod,

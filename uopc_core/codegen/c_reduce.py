@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from uopc_core.codegen.c_ops import Need, combine
 from uopc_core.codegen.c_types import C_TYPES, SUFFIXES, literal
-from uopc_core.ir.op import Ops
+from uopc_core.dtype import DType
+from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.loop.loop_ir import Acc
 from uopc_core.loop.space import IN_TURN, identity_of, is_ordered
 
 __all__ = [
     "SCALAR",
+    "SCAN_LEVELS",
     "block_of",
     "lanes_of",
     "need_append",
@@ -25,6 +27,7 @@ __all__ = [
     "need_gather",
     "need_lane_order",
     "need_push_row",
+    "need_running_sum",
     "need_total",
     "need_total_row",
     "needs_tree",
@@ -33,6 +36,7 @@ __all__ = [
 # Loops of few iterations are not worth the time that the compiler takes to vectorise them.
 SCALAR = '#define SCALAR __asm__ volatile("") /* keeps the few iterations of a rest from being vectorised */'
 _SHORT = 128
+SCAN_LEVELS = 10  # blocks of blocks of a cumulative sum; of more elements than there are addresses
 _NOUNS = {Ops.ADD: "sum", Ops.MUL: "product", Ops.MAX: "maximum", Ops.MIN: "minimum", Ops.AND: "and", Ops.OR: "or"}
 
 
@@ -58,7 +62,7 @@ def _names(acc: Acc, lanes: int = 0) -> tuple[str, str]:
 def need_gather(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that accumulates a block; returns its name."""
     t, name = _names(acc, lanes)
-    step = combine(need, acc.op, acc.dtype, "x[k]", "acc[k]")
+    step = combine(need, acc.op, acc.dtype, "acc[k]", "x[k]")
     need("SCALAR", SCALAR)
     need(
         f"{name}",
@@ -118,7 +122,7 @@ def need_append(need: Need, acc: Acc, lanes: int) -> str:
     t, name = _names(acc, lanes)
     block = 16 * lanes
     gather, flush = need_gather(need, acc, lanes), need_flush(need, acc, lanes)
-    step = combine(need, acc.op, acc.dtype, "*x", "acc[lane]")
+    step = combine(need, acc.op, acc.dtype, "acc[lane]", "*x")
     name = f"append_{name}"
     need(
         name,
@@ -136,6 +140,27 @@ def need_append(need: Need, acc: Acc, lanes: int) -> str:
         f"        if (*at < {block}) return;\n"
         f"        {flush}(tree, (*blocks)++, acc);\n"
         "        *at = 0;\n"
+        "    }\n}",
+    )
+    return name
+
+
+def need_running_sum(need: Need, dtype: DType) -> str:
+    """Define the function that takes the sum of a block of a cumulative sum, and gives what comes before the next."""
+    t, name = C_TYPES[dtype], f"running_{SUFFIXES[dtype]}"
+    need(
+        name,
+        f"/* the cumulative sum of blocks is one in blocks of {SUM_BLOCK} itself */\n"
+        f"static __attribute__((noinline)) {t} {name}({t} *restrict inside, {t} *restrict before, int64_t *restrict n, "
+        f"{t} x) {{\n"
+        f"    {t} out = 0;\n"
+        "    for (int level = 0;; level++) {\n"
+        "        inside[level] = n[level] ? inside[level] + x : x;\n"
+        f"        const {t} sum = before[level] + inside[level];\n"
+        "        if (level) before[level - 1] = sum;\n"
+        "        else out = sum;\n"
+        f"        if (++n[level] < {SUM_BLOCK}) return out;\n"
+        "        n[level] = 0, x = inside[level];\n"
         "    }\n}",
     )
     return name

@@ -110,13 +110,13 @@ def _parameters(function: Function, writer: LoopWriter) -> tuple[list[str], list
         c = C_TYPES[buffer.dtype]
         if buffer.scratch:
             if buffer.size:
-                params.append(f"{c} *restrict {writer.pointer(i)}")
+                params.append(f"{c} *restrict {writer.pointers[i]}")
                 arguments.append(f"({c} *)(scratch + {offset})")
             offset += _scratch_bytes(buffer)
             continue
         # what may be the same memory is not restricted
         restrict = "" if function.inplace and (buffer.written or i in function.inplace) else "restrict "
-        params.append(f"{'' if buffer.written else 'const '}{c} *{restrict}{writer.pointer(i)}")
+        params.append(f"{'' if buffer.written else 'const '}{c} *{restrict}{writer.pointers[i]}")
         arguments.append(f"bufs[{place}]")
         place += 1
     if writer.dims:

@@ -7,7 +7,7 @@ from typing import Any
 
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, real_dtype
 
-__all__ = ["C_TYPES", "SUFFIXES", "TYPEDEFS", "literal"]
+__all__ = ["C_TYPES", "SUFFIXES", "TYPEDEFS", "WIDE", "literal"]
 
 C_TYPES: dict[DType, str] = {
     dtypes.bool: "_Bool",
@@ -41,6 +41,10 @@ SUFFIXES: dict[DType, str] = {
     dtypes.complex64: "c64",
     dtypes.complex128: "c128",
 }
+
+# of what is computed with more digits than the parts of complex numbers have: the real type, and the letter that its
+# functions end in
+WIDE: dict[DType, tuple[str, str]] = {dtypes.complex64: ("double", ""), dtypes.complex128: ("long double", "l")}
 
 TYPEDEFS: dict[str, str] = {
     **{

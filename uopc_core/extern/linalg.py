@@ -3,20 +3,21 @@
 Derivatives: Giles (2008), "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation"; Golub & Pereyra (1973) for the pseudo-inverse; Roberts & Roberts (2020), "QR and LQ decomposition
 matrix backpropagation algorithms", for wide matrices; Wan & Zhang (2019) for the complex SVD. Where two eigenvalues or
-singular values are equal, the basis of their space is arbitrary: the rotation within that space is taken to be zero, so
-that every derivative stays finite; that of what depends on the values alone is exact.
+singular values are equal, the basis of their space is arbitrary, and how it turns within that space is nan. What does
+not ask for it has its true derivative: what is made of the values alone, or of vectors of other spaces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import Any
 
 import numpy as np
 
 from uopc_core.dtype import DType, dtypes, is_complex, is_inexact, real_dtype
 from uopc_core.errors import DTypeError, GradientError, ShapeError
-from uopc_core.ir.composite import broadcast_to, iota, matmul, reduce_axes, unsqueeze, zeros_like
+from uopc_core.ir.composite import broadcast_to, full, iota, matmul, reduce_axes, unsqueeze, zeros_like
 from uopc_core.ir.extern import Extern, Params, TensorType, register_extern
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
@@ -89,10 +90,28 @@ def _imaginary_part(x: UOp) -> UOp:
 
 
 def _inverse_gaps(values: UOp, shape: tuple[int, ...], dtype: DType) -> UOp:
-    """``1 / (v_j - v_i)``, and 0 where the two are equal."""
-    gaps = _rows(values, shape) - _columns(values, shape)
-    equal = gaps.eq(0)
-    return equal.where(zeros_like(gaps), equal.where(1, gaps).recip()).cast(dtype)
+    """``1 / (v_j - v_i)``, nan where the two are equal as far as they are known: to a rounding error of the largest."""
+    return _safe_inverse(_rows(values, shape) - _columns(values, shape), values).cast(dtype)
+
+
+def _safe_inverse(x: UOp, values: UOp) -> UOp:
+    """``1 / x``, nan where `x` is below the error that `values`, which it is made of, were computed with."""
+    error = _rounding_error(values)
+    small = x.unary(Ops.ABS) <= broadcast_to(error.reshape((*error.shape, *[1] * (x.ndim - error.ndim))), x.shape)
+    return small.where(nan, small.where(1, x).recip())
+
+
+def _rounding_error(values: UOp) -> UOp:
+    """The error of each row of eigenvalues or singular values: about that of the matrix they are of."""
+    largest = values.unary(Ops.ABS).stage("detach")
+    eps = float(np.finfo(largest.dtype.type).eps)
+    if not values.shape[-1]:
+        return full(values.shape[:-1], 0, largest.dtype)
+    return reduce_axes(largest, Ops.MAX, [values.ndim - 1]) * (eps * values.shape[-1])
+
+
+def _off_diagonal(x: UOp) -> UOp:
+    return _on_diagonal(x.shape).where(zeros_like(x), x)
 
 
 def _needs(tangents: Tangents, k: int = 0) -> UOp:
@@ -271,7 +290,7 @@ def _jvp_eigh(params: Params, outputs: Sources, sources: Sources, tangents: Tang
     values, vectors = outputs
     tangent = _needs(tangents)
     inner = matmul(adjoint(vectors), matmul((tangent + adjoint(tangent)) * 0.5, vectors))
-    turn = inner.binary(Ops.STRONG_MUL, _inverse_gaps(values, inner.shape, inner.dtype))
+    turn = _off_diagonal(inner * _inverse_gaps(values, inner.shape, inner.dtype))
     return _real(_diagonal(inner)), matmul(vectors, turn)
 
 
@@ -288,7 +307,7 @@ def _conj(x: UOp) -> UOp:
 def _jvp_eig(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
     values, vectors = outputs
     inner = call("solve", vectors, matmul(_needs(tangents).cast(vectors.dtype), vectors))
-    turned = matmul(vectors, inner.binary(Ops.STRONG_MUL, _inverse_gaps(values, inner.shape, inner.dtype)))
+    turned = matmul(vectors, _off_diagonal(inner * _inverse_gaps(values, inner.shape, inner.dtype)))
     # the columns keep their length
     along = reduce_axes((_conj(vectors) * turned).unary(Ops.REAL), Ops.ADD, [vectors.ndim - 2])
     return _diagonal(inner), turned - vectors * _rows(along.cast(vectors.dtype), vectors.shape)
@@ -315,16 +334,9 @@ def _jvp_svd(params: Params, outputs: Sources, sources: Sources, tangents: Tange
         return _undefined(tangent, u, reason), *of_values, _undefined(tangent, vh, reason)
     v = adjoint(vh)
     inner = matmul(adjoint(u), matmul(tangent, v))
-    shape, dtype = inner.shape, inner.dtype
-    rows, columns = _rows(s.cast(dtype), shape), _columns(s.cast(dtype), shape)
-    gaps = _inverse_gaps(s * s, shape, dtype)
-    du = matmul(u, (inner * rows + columns * adjoint(inner)).binary(Ops.STRONG_MUL, gaps))
-    dv = matmul(v, (columns * inner + adjoint(inner) * rows).binary(Ops.STRONG_MUL, gaps))
-    nonzero = s.ne(0)
-    inverse = nonzero.where(nonzero.where(s, 1).recip(), zeros_like(s)).cast(dtype)
-    if is_complex(dtype):  # the phase that the real singular values leave open, shared by both sides
-        phase = _imaginary_part(_diagonal(inner)) * inverse * 0.5
-        du, dv = du + u * _rows(phase, u.shape), dv - v * _rows(phase, v.shape)
+    common, opposite = _turns_of_svd(inner, s)
+    du, dv = matmul(u, common + opposite), matmul(v, common - opposite)
+    inverse = _safe_inverse(s, s).cast(inner.dtype)
     if m > n:
         off = matmul(tangent, v) - matmul(u, inner)
         du = du + off * _rows(inverse, off.shape)
@@ -332,6 +344,20 @@ def _jvp_svd(params: Params, outputs: Sources, sources: Sources, tangents: Tange
         off = matmul(adjoint(tangent), u) - matmul(v, adjoint(inner))
         dv = dv + off * _rows(inverse, off.shape)
     return du, _real(_diagonal(inner)), adjoint(dv)
+
+
+def _turns_of_svd(inner: UOp, s: UOp) -> tuple[UOp, UOp]:
+    """What turns both bases alike, and what turns them against each other.
+
+    They come from the Hermitian and the skew part of ``U^H dA V``. The first is divided by ``s_j - s_i``, the second by
+    ``s_j + s_i``: it is known where the values are equal, too. On its diagonal stand the phases that the real singular
+    values leave open, shared by both sides.
+    """
+    shape, dtype = inner.shape, inner.dtype
+    common = (inner + adjoint(inner)) * 0.5 * _inverse_gaps(s, shape, dtype)
+    sums = _safe_inverse(_rows(s, shape) + _columns(s, shape), s).cast(dtype)
+    opposite = (inner - adjoint(inner)) * 0.5 * sums
+    return _off_diagonal(common), opposite if is_complex(dtype) else _off_diagonal(opposite)
 
 
 def _undefined(tangent: UOp, output: UOp, reason: str) -> UOp:

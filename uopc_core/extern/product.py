@@ -3,6 +3,10 @@
 Invariant: the bits depend on the matrices alone, not on how they lie in memory. BLAS has other kernels for transposed
 matrices where they are small, so those are brought in order first; large ones are packed into panels before anything is
 multiplied, and are handed over as they are.
+
+A product of derivatives may have an operand with marks: negative zeros, where a selection has it that the product of
+the two numbers counts nothing. BLAS computes them like any other, and only a result that is not finite, where an
+infinity or a nan met a mark, is computed anew with what is marked left out.
 """
 
 from collections.abc import Sequence
@@ -30,11 +34,19 @@ def _infer_matmul(params: tuple[Any, ...], types: Sequence[TensorType]) -> tuple
 
 
 def _matmul_into(params: tuple[Any, ...], arrays: Sequence[Any], outputs: Sequence[Any]) -> None:
-    np.matmul(*_in_order(*arrays), out=outputs[0])
+    if not params:
+        np.matmul(*_in_order(*arrays), out=outputs[0])
+        return
+    with np.errstate(invalid="ignore", over="ignore"):
+        np.matmul(*_in_order(*arrays), out=outputs[0])
+        if not _is_finite(outputs[0]):
+            outputs[0][...] = _without_the_dead(params[0], *arrays)
 
 
 def _evaluate_matmul(params: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
-    return (np.matmul(*_in_order(*arrays)),)
+    out: Any = np.empty((*arrays[0].shape[:-1], arrays[1].shape[-1]), arrays[0].dtype)
+    _matmul_into(params, arrays, (out,))
+    return (out,)
 
 
 def _in_order(x: Array, y: Array) -> tuple[Array, Array]:
@@ -50,6 +62,31 @@ def _laid_out(x: Array, packed: bool) -> Array:
     by_rows = across == x.itemsize and down >= columns * x.itemsize
     by_columns = down == x.itemsize and across >= rows * x.itemsize
     return x if by_rows or (packed and by_columns) else np.ascontiguousarray(x)
+
+
+def _is_finite(x: Any) -> bool:
+    """Whether all of `x` is finite, in one pass; False, too, where the sum of the squares overflows."""
+    flat = x.reshape(-1)
+    product: Any = np.vdot
+    return bool(np.isfinite(product(flat, flat)))
+
+
+def _without_the_dead(marked: str, x: Any, y: Any) -> Any:
+    """``x @ y`` where the marks of one operand, negative zeros, make 0 also of what is infinite or nan."""
+    if marked == "right":
+        return _without_the_dead("left", y.mT, x.mT).mT
+    bad = ~np.isfinite(y).all(tuple([axis for axis in range(y.ndim) if axis != y.ndim - 2]))
+    alive = ~_is_marked(x)
+    out: Any = np.matmul(*_in_order(x[..., ~bad], y[..., ~bad, :]))
+    for k in np.flatnonzero(bad):
+        out += np.where(alive[..., k, None], x[..., k, None] * y[..., k, None, :], 0)
+    return out
+
+
+def _is_marked(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return _is_marked(x.real) & _is_marked(x.imag)
+    return (x == 0) & np.signbit(x)
 
 
 MATMUL = register_extern(Extern("matmul", _infer_matmul, _evaluate_matmul, into=_matmul_into))

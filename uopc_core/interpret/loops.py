@@ -20,7 +20,7 @@ __all__ = ["OWN_OPS", "Loop", "Provider", "has_own_bits", "loop_of", "provide_lo
 Loop = Callable[..., Any]  # of NumPy arrays or scalars of one dtype, broadcasting them; made by a ufunc or like one
 Provider = Callable[[str, Ops, DType], Loop | None]
 
-_COMPLEX_OPS = COMPLEX_FUNCTIONS | {Ops.ABS, Ops.MUL, Ops.STRONG_MUL, Ops.DIV, Ops.RECIP, Ops.POW}
+_COMPLEX_OPS = COMPLEX_FUNCTIONS | {Ops.ABS, Ops.MUL, Ops.DIV, Ops.RECIP, Ops.POW}
 OWN_OPS = MATH_FUNCTIONS | _COMPLEX_OPS
 
 

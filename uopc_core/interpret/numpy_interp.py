@@ -24,7 +24,7 @@ Step = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
 _FOREIGN = -1  # owner of memory that a program must not hand out
 _CONST, _BUFFER, _EXPAND, _RESHAPE, _EXTERN = Ops.CONST, Ops.BUFFER, Ops.EXPAND, Ops.RESHAPE, Ops.EXTERN
 # ops whose function broadcasts its operands
-BROADCASTS = frozenset({*UFUNCS, Ops.STRONG_MUL, Ops.WHERE, Ops.COMPLEX})
+BROADCASTS = frozenset({*UFUNCS, Ops.WHERE, Ops.COMPLEX})
 
 
 class Program:

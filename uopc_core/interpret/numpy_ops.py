@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import dtypes, is_complex, is_float, is_integer
+from uopc_core.dtype import dtypes, is_complex, is_float, is_inexact
 from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
+from uopc_core.interpret.numpy_complex import exp2, expm1, log1p, logaddexp, recip, wide
 from uopc_core.ir.extern import EXTERNS
-from uopc_core.ir.op import Ops
+from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.ir.uop import UOp
 
 __all__ = ["NUMPY_OPS", "UFUNCS", "VIEWS", "NumpyFunction", "squares64"]
@@ -151,37 +152,6 @@ def _random(node: UOp) -> _Function:
 # --------------------------------------------------------------------------------------------------------- elementwise
 
 
-def _recip(node: UOp) -> _Function:
-    # complex: reciprocal and division round differently and disagree at 0; 1 / x is what is meant
-    return partial(np.divide, node.dtype.type(1)) if is_complex(node.dtype) else np.reciprocal
-
-
-def _expm1(node: UOp) -> _Function:
-    return _expm1_complex if is_complex(node.dtype) else np.expm1
-
-
-def _expm1_complex(x: Any) -> Any:
-    """NumPy's product ``expm1(a) * cos(b)`` overflows before ``exp(x)``, which is the same where 1 is nothing to it."""
-    large: Any = x.real > 40
-    out: Array = np.expm1(x)
-    return np.where(large, np.exp(x), out) if large.any() else out
-
-
-def _log1p(node: UOp) -> _Function:
-    return _log1p_complex if is_complex(node.dtype) else np.log1p
-
-
-def _log1p_complex(x: Any) -> Any:
-    """``log(1 + x)``, the real part near 0 by ``|1 + x|**2 - 1``: NumPy's logarithm near 1 has lost the digits."""
-    a, b = x.real, x.imag
-    out: Any = x.copy()
-    out.real += 1  # the sign of an imaginary zero stays
-    np.log(out, out)
-    near = (np.absolute(a) < 0.5) & (np.absolute(b) < 0.5)
-    out.real = np.where(near, np.log1p(a * (2 + a) + b * b) / 2, out.real)
-    return out
-
-
 def _map_scalars(function: Callable[[float], float], node: UOp) -> _Function:
     shape, size, dtype = node.shape, node.size, node.dtype
 
@@ -206,14 +176,9 @@ def _bitcast(node: UOp) -> _Function:
     return lambda x: x.view(dtype)
 
 
-def _strong_mul(node: UOp) -> _Function:
-    if is_integer(node.dtype):
-        return np.multiply
-    zero = node.dtype.type(0)
-    return lambda x, y: np.where(x == zero, zero, x * y)
-
-
 def _pow(node: UOp) -> _Function:
+    if is_complex(node.dtype):
+        return wide(np.power)(node)
     return {"i": _pow_signed, "f": _pow_float}.get(node.dtype.kind, np.power)
 
 
@@ -323,12 +288,36 @@ def _reduce(node: UOp) -> _Function:
     ndim = node.src[0].ndim
     axes = tuple(range(ndim - n, ndim))
     reduce, dtype = UFUNCS[how].reduce, node.dtype
-    return lambda x: reduce(x, axes, dtype)
+    loop = loop_of("reduction", how, dtype) if is_inexact(dtype) else None
+    if loop is None:
+        return lambda x: reduce(x, axes, dtype)
+    if n == 1:
+        return loop
+    kept = node.shape
+    size = math.prod(node.src[0].shape[ndim - n :])
+    return lambda x: loop(x.reshape((*kept, size)))
 
 
 def _scan(node: UOp) -> _Function:
+    if node.arg is Ops.ADD and is_inexact(node.dtype):
+        return _cumulative_sum
     accumulate, dtype, last = UFUNCS[node.arg].accumulate, node.dtype, node.ndim - 1
     return lambda x: accumulate(x, last, dtype)
+
+
+def _cumulative_sum(x: Any) -> Any:
+    """Sums within blocks, to which the cumulative sum of the blocks before is added: errors grow with the block."""
+    n = x.shape[-1]
+    if n <= SUM_BLOCK:
+        return np.add.accumulate(x, -1)
+    whole = n - n % SUM_BLOCK
+    inside = np.add.accumulate(x[..., :whole].reshape((*x.shape[:-1], -1, SUM_BLOCK)), -1)
+    before = _cumulative_sum(inside[..., -1])
+    inside[..., 1:, :] += before[..., :-1, None]
+    out = np.empty_like(x, order="C")
+    out[..., :whole] = inside.reshape((*x.shape[:-1], whole))
+    out[..., whole:] = before[..., -1:] + np.add.accumulate(x[..., whole:], -1)
+    return out
 
 
 def _checked(indices: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -409,16 +398,19 @@ NUMPY_OPS: dict[Ops, Callable[[UOp], NumpyFunction]] = {
     Ops.IOTA: _iota,
     Ops.RANDOM: _random,
     **{op: _same(ufunc) for op, ufunc in UFUNCS.items()},
-    Ops.RECIP: _recip,
-    Ops.EXPM1: _expm1,
-    Ops.LOG1P: _log1p,
+    Ops.RECIP: recip,
+    Ops.DIV: wide(np.divide),
+    **{op: wide(UFUNCS[op]) for op in (Ops.TAN, Ops.TANH, Ops.ATAN, Ops.ATANH)},
+    Ops.EXP2: exp2,
+    Ops.EXPM1: expm1,
+    Ops.LOGADDEXP: logaddexp,
+    Ops.LOG1P: log1p,
     Ops.ERF: partial(_map_scalars, math.erf),
     Ops.ERFC: partial(_map_scalars, math.erfc),
     Ops.CAST: _cast,
     Ops.BITCAST: _bitcast,
     Ops.REAL: _same(lambda x: x.real),
     Ops.IMAG: _same(lambda x: x.imag),
-    Ops.STRONG_MUL: _strong_mul,
     Ops.POW: _pow,
     Ops.COMPLEX: _complex,
     Ops.WHERE: _same(np.where),

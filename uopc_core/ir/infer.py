@@ -104,7 +104,7 @@ _TAKES: dict[Ops, tuple[frozenset[DType], str]] = {
     Ops.SIGN: (_REAL, "real numbers"),
     Ops.NOT: (_INTEGER_OR_BOOL, "integers or bool"),
     **dict.fromkeys((Ops.REAL, Ops.IMAG, Ops.CONJ), (_COMPLEX, "complex")),
-    **dict.fromkeys((Ops.ADD, Ops.SUB, Ops.MUL, Ops.STRONG_MUL), (_NUMERIC, "two operands of one numeric dtype")),
+    **dict.fromkeys((Ops.ADD, Ops.SUB, Ops.MUL), (_NUMERIC, "two operands of one numeric dtype")),
     Ops.DIV: (_INEXACT, "two operands of one floating dtype"),
     **dict.fromkeys((Ops.FLOORDIV, Ops.FLOORMOD), (_REAL, "two operands of one real dtype")),
     **dict.fromkeys((Ops.MAX, Ops.MIN), (_REAL_OR_BOOL, "two operands of one real dtype, or bool")),

@@ -17,6 +17,7 @@ __all__ = [
     "REDUCIBLE",
     "SCANNABLE",
     "SCATTER_MODES",
+    "SUM_BLOCK",
     "TENSOR_OPS",
     "TERNARY",
     "UNARY",
@@ -74,7 +75,6 @@ class Ops(IntEnum):
     ADD = auto()
     SUB = auto()
     MUL = auto()
-    STRONG_MUL = auto()  # x * y, and 0 where x is 0 whatever y is
     DIV = auto()
     FLOORDIV = auto()
     FLOORMOD = auto()
@@ -132,4 +132,5 @@ MATH_FUNCTIONS = (COMPLEX_FUNCTIONS - {Ops.SQRT}) | {Ops.ERF, Ops.ERFC, Ops.POW,
 
 REDUCIBLE = frozenset({Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN, Ops.AND, Ops.OR})
 SCANNABLE = frozenset({Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN})
+SUM_BLOCK = 128  # elements of a cumulative sum that are added one after the other
 SCATTER_MODES = ("set", "add", "mul", "max", "min")

@@ -13,6 +13,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from uopc_core.dtype import DType, as_dtype, is_bool, is_complex, is_float, is_integer
 from uopc_core.errors import DTypeError
 from uopc_core.ir.infer import INFER, Shape
@@ -381,9 +383,11 @@ def _as_value_of(value: Any, dtype: DType) -> Scalar:
 def _const_bits(value: Scalar) -> Hashable:
     if type(value) is float:
         return value if value == value and value != 0.0 else _KEEPS_SIGN_BIT.pack(value)
-    if type(value) is complex:
+    if type(value) is int or type(value) is bool:
+        return value
+    if isinstance(value, complex | np.complexfloating):
         return _KEEPS_SIGN_BITS.pack(value.real, value.imag)
-    return value
+    return _KEEPS_SIGN_BIT.pack(value) if isinstance(value, float | np.floating) else value
 
 
 def toposort(roots: Iterable[UOp]) -> list[UOp]:

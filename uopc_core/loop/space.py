@@ -74,8 +74,8 @@ def identity_of(op: Ops, dtype: DType) -> Any:
 
 
 def is_ordered(acc: Acc) -> bool:
-    """Whether the result depends on the order in which elements are combined: the order of the reduced axes."""
-    return acc.op in (Ops.ADD, Ops.MUL) and is_inexact(acc.dtype)
+    """Whether the order in which elements are combined can be seen; of extremes it is, by the sign of a zero."""
+    return is_inexact(acc.dtype)
 
 
 def _extreme(dtype: DType, lowest: bool) -> Any:

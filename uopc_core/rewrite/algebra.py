@@ -54,10 +54,6 @@ def _is_zero(c: UOp) -> bool:
     return const_of(c) == 0
 
 
-def _is_not_zero(c: UOp) -> bool:
-    return const_of(c) != 0
-
-
 def _has_all_bits(c: UOp) -> bool:
     value = const_of(c)
     if is_bool(c.dtype):
@@ -90,9 +86,6 @@ ALGEBRA_RULES: tuple[Rule, ...] = (
     Rule("mul-one", x * 1, lambda x: x, where=is_real),
     Rule("mul-zero", x * 0, zeros_like, where=is_integer),  # inf * 0 is nan
     Rule("mul-minus-one", x * -1, lambda x: -x, where=is_integer),
-    Rule("strong-mul-integers", node(Ops.STRONG_MUL, x, y), lambda x, y: x * y, where=is_integer),
-    Rule("strong-mul-zero", node(Ops.STRONG_MUL, c, y), lambda y: zeros_like(y), when=_is_zero),
-    Rule("strong-mul-number", node(Ops.STRONG_MUL, c, y), lambda c, y: c * y, when=_is_not_zero),
     Rule("div-power-of-two", x / c, _times_reciprocal, where=is_float, when=_has_exact_reciprocal),
     Rule("floordiv-one", x // 1, lambda x: x, where=is_integer),
     Rule("floormod-one", x % 1, zeros_like, where=is_integer),

@@ -112,7 +112,7 @@ def _is_inexact(node: UOp) -> bool:
     return node.op in (Ops.REDUCE, Ops.SCAN, Ops.SCATTER) and _combines(node) in (Ops.ADD, Ops.MUL)
 
 
-_COMPLEX_INEXACT = frozenset({Ops.MUL, Ops.STRONG_MUL, Ops.DIV, Ops.RECIP, Ops.SQRT, Ops.ABS, Ops.POW})
+_COMPLEX_INEXACT = frozenset({Ops.MUL, Ops.DIV, Ops.RECIP, Ops.SQRT, Ops.ABS, Ops.POW})
 
 
 def _combines(node: UOp) -> Any:

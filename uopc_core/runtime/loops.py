@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from uopc_core.codegen.c_reduce_loop import render_reduction
 from uopc_core.codegen.c_ufunc import render_loop
 from uopc_core.dtype import DType
 from uopc_core.errors import CompileError
@@ -46,7 +47,12 @@ def _elementwise(op: Ops, dtype: DType, toolchain: Toolchain) -> Any:
     return make_ufunc(op.name.lower(), source.text, source.symbol, source.dtypes)
 
 
-_KINDS: dict[str, Callable[[Ops, DType, Toolchain], Any]] = {"elementwise": _elementwise}
+def _reduction(op: Ops, dtype: DType, toolchain: Toolchain) -> Any:
+    source = render_reduction(op, dtype)
+    return make_gufunc(f"reduce_{op.name.lower()}", source.text, source.symbol, source.dtypes, "(n)->()")
+
+
+_KINDS: dict[str, Callable[[Ops, DType, Toolchain], Any]] = {"elementwise": _elementwise, "reduction": _reduction}
 
 
 def make_ufunc(name: str, text: str, symbol: str, dtypes: Sequence[DType]) -> Any:

@@ -4,8 +4,8 @@ operands.
 It does not matter how the product was spelled (matmul, einsum, tensordot, or what differentiation made of them): each
 operand of the MUL is followed through its movement ops to the node it is a view of, which tells the axes it varies
 along. Axes of both operands that are kept are batch, those of one operand M or N, those of both that are reduced K.
-The M x N x K array is never built. A STRONG_MUL counts as a MUL here: its zeros are exact in a product of finite
-operands, and a library product cannot skip the others.
+The M x N x K array is never built. A WHERE around the MUL that gives 0 elsewhere, as derivatives of a selection have
+it, is a product, too: one operand is stored with marks, by which `extern.product` knows what must count nothing.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from uopc_core.dtype import DType
+from uopc_core.dtype import DType, is_complex, is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
+from uopc_core.rewrite.pattern import const_of
 
 __all__ = ["lower_contractions", "may_be_contraction"]
 
 MIN_LIBRARY_WORK = 16384  # multiplications; below it generated code beats the call
 _LIBRARY_KINDS = "iufc"
+_OTHER_SIDE = {"left": "right", "right": "left"}
 _View = tuple[UOp, list[int | None]]  # a node, and for each axis of what is a view of it the axis it runs along
 
 
@@ -51,13 +53,72 @@ def _explicit_dtype(node: UOp) -> DType | None:
 def _lower_reduce(node: UOp, source: UOp) -> UOp:
     how, n = node.arg
     if how is Ops.ADD and node.dtype.kind in _LIBRARY_KINDS:
-        factors, axes = _axes_of(source)
-        if factors.op in (Ops.MUL, Ops.STRONG_MUL):
+        factors, axes, masks = _factors(source)
+        if factors.op is Ops.MUL:
             x, y = (_through(_axes_of(operand), axes) for operand in factors.src)
-            product = _contract(x, y, source.shape, n)
+            x, y, marked = _marked(x, y, masks, source.shape)
+            product = _contract(x, y, source.shape, n, marked)
             if product is not None:
                 return product
     return source.reduce(how, n)
+
+
+def _factors(source: UOp) -> tuple[UOp, list[int | None], list[_View]]:
+    """The node `source` is a view of, below the selections around it, its axes, and where these hold."""
+    node, axes = _axes_of(source)
+    masks: list[_View] = []
+    while node.op is Ops.WHERE:
+        condition, x, y = node.src
+        if const_of(y) != 0 and const_of(x) != 0:
+            break
+        chosen, condition = (x, condition) if const_of(y) == 0 else (y, ~condition)
+        masks.append(_through(_axes_of(condition), axes))
+        node, axes = _through(_axes_of(chosen), axes)
+    return node, axes, masks
+
+
+def _marked(x: _View, y: _View, masks: list[_View], shape: tuple[int, ...]) -> tuple[_View, _View, str | None]:
+    """The operands with the masks put into one of them, and which, counted as `x`, "left", and `y`, "right".
+
+    The operand that varies along the axes of the mask takes it, or `x`. Its numbers become 0.0 rather than -0.0, and
+    -0.0 is where the mask does not hold: in no finite sum does it make a difference, and it can be told.
+    """
+    if not masks:
+        return x, y, None
+    in_masks = {axis for mask in masks for axis in _axes_in(mask, shape)}
+    by_right = in_masks <= _axes_in(y, shape)
+    operand = y if by_right else x
+    if in_masks <= _axes_in(operand, shape):  # in its own order of axes, so that other products can share it
+        numbers, axes = operand
+        order = [axes.index(a) if a in axes else None for a in range(numbers.ndim)]
+    else:
+        order = [axis if axis in in_masks | _axes_in(operand, shape) else None for axis in range(len(shape))]
+        numbers, axes = _laid_out(operand, order, shape), order
+    alive = _laid_out(masks[0], order, shape)
+    for mask in masks[1:]:
+        alive = alive & _laid_out(mask, order, shape)
+    if is_inexact(numbers.dtype):
+        numbers = numbers + 0.0
+    dead = complex(-0.0, -0.0) if is_complex(numbers.dtype) else -0.0
+    view = alive.where(numbers, dead), axes
+    return (x, view, "right") if by_right else (view, y, "left")
+
+
+def _axes_in(view: _View, shape: tuple[int, ...]) -> set[int]:
+    """The axes that a view varies along."""
+    return {axis for axis, a in enumerate(view[1]) if a is not None and shape[axis] != 1}
+
+
+def _laid_out(view: _View, order: Sequence[int | None], shape: tuple[int, ...]) -> UOp:
+    """The node of a view with its axes in `order`, which are axes of what is reduced, broadcast along the others."""
+    node, axes = view
+    there = _axes_in(view, shape)
+    kept = [axes[axis] for axis in order if axis is not None and axis in there]
+    wanted = [a for a in kept if a is not None]
+    rest = [a for a in range(node.ndim) if a not in wanted]
+    ones = [shape[axis] if axis is not None and axis in there else 1 for axis in order]
+    full = [1 if axis is None else shape[axis] for axis in order]
+    return node.permute([*rest, *wanted]).reshape(ones).expand(full)
 
 
 def _through(operand: _View, axes: list[int | None]) -> _View:
@@ -95,7 +156,7 @@ def _same_axes_apart_from_ones(old: tuple[int, ...], new: tuple[int, ...]) -> li
     return [None if n == 1 else next(left) for n in new]
 
 
-def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int) -> UOp | None:
+def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int, marked: str | None) -> UOp | None:
     """``(x * y).reduce(ADD, n_reduced)`` as a library product, or None when it is not one, or too small."""
     n_kept = len(shape) - n_reduced
     (a, a_axes), (b, b_axes) = x, y
@@ -115,10 +176,11 @@ def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int) -> UOp
         return None
     if only_b[0] < only_a[0]:  # the order of the result decides which operand is the left one
         a, b, a_axes, b_axes, only_a, only_b, m, n = b, a, b_axes, a_axes, only_b, only_a, n, m
+        marked = None if marked is None else _OTHER_SIDE[marked]
     summed.sort(key=lambda axis: a_axes[axis] or 0)
     left = _as_matrix(a, a_axes, [batch, only_a, summed], shape)
     right = _as_matrix(b, b_axes, [batch, summed, only_b], shape)
-    product = UOp.new(Ops.EXTERN, (left, right), ("matmul", (), 0))
+    product = UOp.new(Ops.EXTERN, (left, right), ("matmul", () if marked is None else (marked,), 0))
     return _in_order(product, [*batch, *only_a, *only_b], [axis for axis in range(n_kept)], shape, covered)
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 
 from uopc_core.errors import ShapeError
 from uopc_core.ir.composite import zeros_like
+from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
-from uopc_core.transform.gradient import dependents, passes, product
+from uopc_core.rewrite.pattern import const_of
+from uopc_core.transform.flow import Flow, flow_of, join, times
+from uopc_core.transform.gradient import dependents, order_above, passes, placeholder
+from uopc_core.transform.lengths import power_of_length
 from uopc_core.transform.linearizations import linearization_of
-from uopc_core.transform.partials import PARTIALS, SINGULAR, factors_of
+from uopc_core.transform.masks import anywhere, linear_forward
+from uopc_core.transform.partials import PARTIALS, factors_of
 from uopc_core.transform.transposes import is_linear
 
 __all__ = ["jvp"]
-
-# sources that a linear op is not linear in: conditions and indices, as ranges
-_FIXED_SOURCES: dict[Ops, range] = {
-    Ops.WHERE: range(0, 1),
-    Ops.INDEX: range(1, 1 << 30),
-    Ops.SCATTER: range(2, 1 << 30),
-}
 
 
 def jvp(roots: Sequence[UOp], targets: Sequence[UOp], tangents: Sequence[UOp]) -> list[UOp]:
@@ -33,52 +32,64 @@ def jvp(roots: Sequence[UOp], targets: Sequence[UOp], tangents: Sequence[UOp]) -
         ShapeError: a tangent differs in shape or dtype from its target.
         NotImplementedError, GradientError: see `gradient`.
     """
-    order = toposort(roots)
-    dependent = dependents(order, targets)
-    known: dict[UOp, UOp] = {}
+    known: dict[UOp, Flow] = {}
     for target, tangent in zip(targets, tangents, strict=True):
         if tangent.shape != target.shape or tangent.dtype is not target.dtype:
             raise ShapeError(f"jvp: expected a tangent like {target}, got {tangent}")
-        known[target] = tangent
+        if const_of(tangent) != 0:
+            known[target] = flow_of(tangent)
+    _push(toposort(roots), known)
+    return [known[root].value if root in known else zeros_like(root) for root in roots]
+
+
+def _push(order: Sequence[UOp], known: dict[UOp, Flow]) -> None:
+    """Put the tangents of what varies with the nodes in `known` beside theirs."""
+    targets = frozenset(known)
+    dependent = dependents(order, [*known])
     for node in order:
         if passes(node, dependent):
-            passed = _tangent_of(node, [known.get(s) for s in node.src])
-            known[node] = known[node] + passed if node in known else passed
-    return [known[root] if root in known else zeros_like(root) for root in roots]
+            power = power_of_length(node, targets)
+            sources, rule = (node.src, None) if power is None else (power.sources, power.rule)
+            flows = [known.get(s) for s in sources]
+            passed = _tangent_of(node, flows) if rule is None else _through(rule, node, sources, flows)
+            known[node] = join(known[node], passed) if node in known else passed
 
 
-def _tangent_of(node: UOp, tangents: list[UOp | None]) -> UOp:
+def _tangent_of(node: UOp, flows: Sequence[Flow | None]) -> Flow:
     if node.op in PARTIALS:
-        return _sum_of_products(node, tangents)
+        return _sum_of_products(node, flows)
     if is_linear(node):
-        return _apply_linear(node, tangents)
+        return linear_forward(node, flows)
     rule = linearization_of(node)
     if rule is None:
         raise NotImplementedError(
             f"jvp: no derivative rule for {node.op.name}; differentiation works on pure shape graphs only"
         )
-    return rule(node, tuple(tangents))
+    if node.op is Ops.EXTERN and EXTERNS[node.arg[0]].linear.issuperset(_varying(flows)):
+        tangent = rule(node, tuple([None if flow is None else flow.value for flow in flows]))
+        return Flow(tangent, anywhere([flow for flow in flows if flow is not None], node.shape), clean=False)
+    return _through(functools.partial(rule, node), node, node.src, flows)
 
 
-def _sum_of_products(node: UOp, tangents: list[UOp | None]) -> UOp:
-    total: UOp | None = None
-    strong = node.op in SINGULAR
-    for k, (tangent, factor) in enumerate(zip(tangents, factors_of(node), strict=True)):
-        if tangent is not None and factor is not None:
-            # in x * dy of a strong product x * y it is x whose zero is strong, as it was in the product
-            swap = node.op is Ops.STRONG_MUL and k == 1
-            term = node.src[0].binary(Ops.STRONG_MUL, tangent) if swap else product(tangent, factor, strong)
-            total = term if total is None else total + term
-    return zeros_like(node) if total is None else total
+def _varying(flows: Sequence[Flow | None]) -> list[int]:
+    return [k for k, flow in enumerate(flows) if flow is not None]
 
 
-def _apply_linear(node: UOp, tangents: list[UOp | None]) -> UOp:
-    """The op itself on the tangents; what is not differentiated (conditions, indices) stays."""
-    if (node.op is Ops.ADD and None in tangents) or (node.op is Ops.STAGE and node.arg != "materialize"):
-        return next(t for t in tangents if t is not None)
-    fixed = _FIXED_SOURCES.get(node.op, range(0))
-    sources = [
-        s if k in fixed else zeros_like(s) if tangent is None else tangent
-        for k, (s, tangent) in enumerate(zip(node.src, tangents, strict=True))
-    ]
-    return UOp.new(node.op, tuple(sources), node.arg, node.dtype if node.op is Ops.CAST else None)
+def _through(
+    rule: Callable[[tuple[UOp | None, ...]], UOp], node: UOp, sources: Sequence[UOp], flows: Sequence[Flow | None]
+) -> Flow:
+    """The tangents of `sources` through a rule for `node` that is linear in them: what it selects narrows the mask."""
+    places = [None if flow is None else placeholder(s) for s, flow in zip(sources, flows, strict=True)]
+    tangent = rule(tuple(places))
+    inside = {place: flow for place, flow in zip(places, flows, strict=True) if place is not None and flow is not None}
+    _push(order_above([tangent], set(sources)), inside)
+    return inside.get(tangent) or Flow(zeros_like(node))
+
+
+def _sum_of_products(node: UOp, flows: Sequence[Flow | None]) -> Flow:
+    total: Flow | None = None
+    for flow, factor in zip(flows, factors_of(node), strict=True):
+        if flow is not None and factor is not None:
+            term = times(flow, factor)
+            total = term if total is None else join(total, term)
+    return Flow(zeros_like(node)) if total is None else total

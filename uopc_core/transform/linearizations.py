@@ -11,7 +11,7 @@ from math import prod
 
 from uopc_core.dtype import is_complex
 from uopc_core.errors import GradientError
-from uopc_core.ir.composite import iota, ones_like, zeros_like
+from uopc_core.ir.composite import full, iota, ones_like, zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
@@ -28,19 +28,26 @@ def _tangent(node: UOp, tangents: Tangents, k: int) -> UOp:
     return zeros_like(node.src[k]) if tangent is None else tangent
 
 
-def _choose(node: UOp, tangents: Tangents, first: UOp) -> UOp:
+def _choose(node: UOp, tangents: Tangents, first: UOp, tied_or_first: UOp) -> UOp:
     """The tangent of the operand that was chosen; at a tie half of each."""
     x, y = node.src
-    dx, dy = _tangent(node, tangents, 0), _tangent(node, tangents, 1)
-    return first.where(dx, x.eq(y).where((dx + dy) * 0.5, dy))
+    weight = x.eq(y).where(full(node.shape, 0.5, node.dtype), 1)
+    dx, dy = tangents
+    of_x = None if dx is None else tied_or_first.where(dx * weight, 0)
+    of_y = None if dy is None else first.where(0, dy * weight)
+    if of_x is None or of_y is None:
+        return of_y if of_x is None and of_y is not None else zeros_like(node) if of_x is None else of_x
+    return of_x + of_y
 
 
 def _linearize_max(node: UOp, tangents: Tangents) -> UOp:
-    return _choose(node, tangents, node.src[1] < node.src[0])
+    x, y = node.src
+    return _choose(node, tangents, y < x, y <= x)
 
 
 def _linearize_min(node: UOp, tangents: Tangents) -> UOp:
-    return _choose(node, tangents, node.src[0] < node.src[1])
+    x, y = node.src
+    return _choose(node, tangents, x < y, x <= y)
 
 
 def _linearize_abs(node: UOp, tangents: Tangents) -> UOp:
@@ -49,7 +56,7 @@ def _linearize_abs(node: UOp, tangents: Tangents) -> UOp:
     if is_complex(x.dtype):
         along, across = directions(x.unary(Ops.REAL), x.unary(Ops.IMAG))
         return along * dx.unary(Ops.REAL) + across * dx.unary(Ops.IMAG)
-    return (x > 0).where(dx, (x < 0).where(-dx, zeros_like(dx)))
+    return dx * x.unary(Ops.SIGN)
 
 
 def _spread(reduced: UOp, shape: tuple[int, ...]) -> UOp:

@@ -1,8 +1,7 @@
 """Derivatives of elementwise ops, one factor per operand.
 
 Rules build UOps, so what they give can be differentiated again. Forward mode sums ``factor * tangent``, reverse mode
-sends ``factor * cotangent`` to each operand; both take a strong product where the op is in SINGULAR, so that a zero
-tangent or cotangent stays zero whatever the factor is.
+sends ``factor * cotangent`` to each operand.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from uopc_core.transform.slopes import (
     weights,
 )
 
-__all__ = ["ONE", "PARTIALS", "SINGULAR", "Factor", "PartialRule", "factors_of"]
+__all__ = ["PARTIALS", "Factor", "PartialRule", "factors_of"]
 
 Factor = UOp | None | float  # None: the op does not vary with this operand; 1.0: the factor is one
 PartialRule = Callable[[UOp, UOp], tuple[Factor, ...]] | Callable[[UOp, UOp, UOp], tuple[Factor, ...]]
@@ -39,8 +38,11 @@ def _exp(x: UOp) -> UOp:
 
 
 def _partials_pow(out: UOp, x: UOp, y: UOp) -> tuple[Factor, ...]:
-    """``y * x**(y-1)``, where y = 0 makes 0 even of x = 0; by the exponent, ``log(x) * x**y``, which is 0 at x = 0."""
-    by_base = y.binary(Ops.STRONG_MUL, x ** (y - 1))
+    """``y * x**(y-1)``, where y = 0 makes 0 even of x = 0 and of nan; by the exponent, ``log(x) * x**y``, which is 0 at
+    x = 0.
+    """
+    base = x if const_of(y) else (y.eq(0) & ~(x.ne(0) & x.eq(x))).where(1, x)
+    by_base = y * base ** (y - 1)
     zero = x.eq(0)
     if not is_complex(x.dtype) and _may_be_small(y):
         # the powers of numbers near 0 with exponents below 0 leave the range, which the product with y need not do
@@ -85,7 +87,6 @@ def _partials_acosh(out: UOp, x: UOp) -> tuple[Factor, ...]:
 # ADD, SUB, NEG and WHERE are linear: see transposes.py.
 PARTIALS: dict[Ops, PartialRule] = {
     Ops.MUL: lambda out, x, y: (y, x),
-    Ops.STRONG_MUL: lambda out, x, y: (y, x),
     Ops.DIV: lambda out, x, y: (y.recip(), -out / y),
     Ops.RECIP: lambda out, x: (-(out * out),),
     Ops.FLOORMOD: lambda out, x, y: (ONE, -x.binary(Ops.FLOORDIV, y)),
@@ -123,13 +124,3 @@ PARTIALS: dict[Ops, PartialRule] = {
 def factors_of(node: UOp) -> tuple[Factor, ...]:
     rule: Callable[..., tuple[Factor, ...]] = PARTIALS[node.op]
     return rule(node, *node.src)
-
-
-# ops whose factors may be infinite or nan at finite operands
-SINGULAR = frozenset(
-    {
-        *(Ops.STRONG_MUL, Ops.DIV, Ops.RECIP, Ops.FLOORMOD, Ops.SQRT, Ops.POW, Ops.ATAN2, Ops.HYPOT, Ops.LOGADDEXP),
-        *(Ops.LOG, Ops.LOG2, Ops.LOG10, Ops.LOG1P, Ops.EXP, Ops.EXP2, Ops.EXPM1),
-        *(Ops.TAN, Ops.ASIN, Ops.ACOS, Ops.ATAN, Ops.SINH, Ops.COSH, Ops.ASINH, Ops.ACOSH, Ops.ATANH),
-    }
-)

@@ -14,7 +14,7 @@ from uopc_core.ir.composite import iota, zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["MASKING", "TRANSPOSES", "Transpose", "is_linear"]
+__all__ = ["TRANSPOSES", "Transpose", "is_linear", "last_writes", "written"]
 
 Transpose = Callable[[UOp, UOp], tuple[UOp | None, ...]]
 
@@ -37,11 +37,6 @@ def _transpose_cast(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
     if is_complex(ct.dtype) and not is_complex(source):
         ct = ct.unary(Ops.REAL)
     return (ct.cast(source),)
-
-
-def _transpose_where(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
-    cond, zero = node.src[0], zeros_like(ct)
-    return None, cond.where(ct, zero), cond.where(zero, ct)
 
 
 def _transpose_expand(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
@@ -105,12 +100,17 @@ def _transpose_scatter(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
     picked = UOp.new(Ops.INDEX, (ct, *indices))
     if node.arg == "add":
         return ct, picked, *none
+    kept = written(base, indices, value).where(zeros_like(ct), ct)
+    return kept, last_writes(base, indices, value).where(picked, zeros_like(picked)), *none
+
+
+def written(base: UOp, indices: list[UOp], value: UOp) -> UOp:
+    """Where `value` comes to stand in `base`."""
     yes, no = UOp.const(True, dtypes.bool, value.shape), UOp.const(False, dtypes.bool, base.shape)
-    written = UOp.new(Ops.SCATTER, (no, yes, *indices), "set")
-    return written.where(zeros_like(ct), ct), _last_writes(base, indices, value).where(picked, zeros_like(value)), *none
+    return UOp.new(Ops.SCATTER, (no, yes, *indices), "set")
 
 
-def _last_writes(base: UOp, indices: list[UOp], value: UOp) -> UOp:
+def last_writes(base: UOp, indices: list[UOp], value: UOp) -> UOp:
     """Where `value` was not overwritten by a later write to the same place."""
     places = indices[0].shape
     number = iota((prod(places),), 0).reshape(places)
@@ -130,7 +130,7 @@ TRANSPOSES: dict[Ops, Transpose] = {
     Ops.SUB: lambda node, ct: (ct, -ct),
     Ops.NEG: lambda node, ct: (-ct,),
     Ops.CAST: _transpose_cast,
-    Ops.WHERE: _transpose_where,
+    Ops.WHERE: lambda node, ct: (None, ct, ct),  # which elements go where is told by the mask of the flow
     Ops.RESHAPE: lambda node, ct: (ct.reshape(node.src[0].shape),),
     Ops.EXPAND: _transpose_expand,
     Ops.PERMUTE: _transpose_permute,
@@ -148,6 +148,3 @@ TRANSPOSES: dict[Ops, Transpose] = {
     Ops.CONJ: lambda node, ct: (ct.unary(Ops.CONJ),),
     Ops.COMPLEX: lambda node, ct: (ct.unary(Ops.REAL), -ct.unary(Ops.IMAG)),
 }
-
-# ops whose transpose puts zeros where nothing was read: below them a zero cotangent is no coincidence
-MASKING = frozenset({Ops.WHERE, Ops.SHRINK, Ops.INDEX, Ops.SCATTER})

@@ -23,8 +23,8 @@ typedef __UINT64_TYPE__ uint64_t;
 static inline void max_f32x32(float *restrict acc, const float *restrict x, int64_t m) {
     for (; m >= 32; m -= 32, x += 32)
 #pragma omp simd
-        for (int k = 0; k < 32; k++) acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]);
-    for (int64_t k = 0; k < m; k++) { acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]); SCALAR; }
+        for (int k = 0; k < 32; k++) acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > x[k] ? acc[k] : x[k]);
+    for (int64_t k = 0; k < m; k++) { acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > x[k] ? acc[k] : x[k]); SCALAR; }
 }
 /* the accumulators, combined in pairs */
 static inline float fold_max_f32x32(float *restrict acc) {
@@ -36,6 +36,22 @@ static inline float fold_max_f32x32(float *restrict acc) {
     const float c = acc[2] != acc[2] ? acc[2] : (acc[2] > acc[6] ? acc[2] : acc[6]), d = acc[3] != acc[3] ? acc[3] : (acc[3] > acc[7] ? acc[3] : acc[7]);
     const float e = a != a ? a : (a > c ? a : c), f = b != b ? b : (b > d ? b : d);
     return e != e ? e : (e > f ? e : f);
+}
+/* blocks are combined as a binary counter carries: tree[k] is the result of 2^k of them */
+static void flush_max_f32x32(float *restrict tree, int64_t blocks, float *restrict acc) {
+    float x = fold_max_f32x32(acc);
+    int level = 0;
+    for (; blocks & 1; blocks >>= 1, level++) x = tree[level] != tree[level] ? tree[level] : (tree[level] > x ? tree[level] : x);
+    tree[level] = x;
+#pragma omp simd
+    for (int k = 0; k < 32; k++) acc[k] = (-__builtin_inff());
+}
+static float total_max_f32(const float *restrict tree, int64_t blocks) {
+    int level = __builtin_ctzll((uint64_t)blocks);
+    float x = tree[level++];
+    for (blocks >>= level; blocks; blocks >>= 1, level++)
+        if (blocks & 1) x = tree[level] != tree[level] ? tree[level] : (tree[level] > x ? tree[level] : x);
+    return x;
 }
 __attribute__((simd("notinbranch"))) float expf(float);
 static void expf_16(float *y, const float *x) {
@@ -55,8 +71,8 @@ static __attribute__((noinline)) void expf_v(float *y, const float *x, int64_t n
 static inline void add_f32x32(float *restrict acc, const float *restrict x, int64_t m) {
     for (; m >= 32; m -= 32, x += 32)
 #pragma omp simd
-        for (int k = 0; k < 32; k++) acc[k] = x[k] + acc[k];
-    for (int64_t k = 0; k < m; k++) { acc[k] = x[k] + acc[k]; SCALAR; }
+        for (int k = 0; k < 32; k++) acc[k] = acc[k] + x[k];
+    for (int64_t k = 0; k < m; k++) { acc[k] = acc[k] + x[k]; SCALAR; }
 }
 /* the accumulators, combined in pairs */
 static inline float fold_add_f32x32(float *restrict acc) {
@@ -92,11 +108,14 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
         float a0_[32];
 #pragma omp simd
         for (int l = 0; l < 32; l++) a0_[l] = (-__builtin_inff());
+        float a0_tree[48];
+        int64_t a0_blocks = 0;
         for (int64_t j0 = 0; j0 < n[0]; j0 += 512) {
             const int64_t m = n[0] - j0 < 512 ? n[0] - j0 : 512;
             max_f32x32(a0_, &in0[i*n[1] + j0], m);
+            flush_max_f32x32(a0_tree, a0_blocks++, a0_);
         }
-        const float a0 = fold_max_f32x32(a0_);
+        const float a0 = total_max_f32(a0_tree, a0_blocks);
         float ba0_[32];
 #pragma omp simd
         for (int l = 0; l < 32; l++) ba0_[l] = 0.0f;

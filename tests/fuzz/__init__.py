@@ -1,0 +1,1 @@
+"""Random programs, drawn as users write them, checked against NumPy: `python -m tests.fuzz --help`."""

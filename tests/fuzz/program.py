@@ -1,0 +1,149 @@
+"""A program: inputs, and statements as source text that run with NumPy or with this package in the place of `xp`.
+
+Text is the form that is kept, so what is checked, shrunk and printed is one and the same; values follow from it alone.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+__all__ = ["STYLES", "Input", "Outcome", "Program", "quiet", "run"]
+
+# How the elements of an input are made; `r` is a generator of NumPy's, `shape` and `dtype` are put in as literals.
+STYLES = {
+    "normal": "{r}.standard_normal({shape}).astype('{dtype}')",
+    "grid": "({r}.integers(-8, 9, {shape}) / 4).astype('{dtype}')",
+    "positive": "{r}.uniform(0.5, 2, {shape}).astype('{dtype}')",
+    "special": "{r}.choice([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan], {shape}).astype('{dtype}')",
+    "complex": "{r}.standard_normal({pairs}).view('complex128')[..., 0].astype('{dtype}')",
+    "integers": "{r}.integers(-9, 10, {shape}).astype('{dtype}')",
+    "naturals": "{r}.integers(0, 20, {shape}).astype('{dtype}')",
+    "wide": "{r}.integers(np.iinfo('{dtype}').min, np.iinfo('{dtype}').max, {shape}, dtype='{dtype}', endpoint=True)",
+    "bits": "{r}.integers(0, 2, {shape}).astype('{dtype}')",
+    "ones": "np.ones({shape}, '{dtype}')",
+    "ramp": "np.arange({size}).reshape({shape}).astype('{dtype}')",
+}
+
+WRITE = re.compile(r"\] *[-+*/]?= |[-+*/]= |\.(fill|sort|at)\(")
+
+
+@dataclass(frozen=True)
+class Input:
+    """An argument of a program; a number stands as its literal in `number`."""
+
+    name: str
+    style: str = "normal"
+    dtype: str = "float64"
+    shape: tuple[int, ...] = ()
+    seed: int = 0
+    number: str = ""
+
+    def other(self, k: int) -> Input:
+        """The same with other values, finite ones if `k` is not 0."""
+        if k == 0:
+            return self
+        style = "normal" if self.style == "special" else self.style
+        number = f"{self.number} + {k}" if self.number else ""
+        return replace(self, seed=self.seed + 1000 * k, style=style, number=number)
+
+    @property
+    def source(self) -> str:
+        if self.number:
+            return self.number
+        return STYLES[self.style].format(
+            r=f"np.random.default_rng({self.seed})",
+            shape=self.shape,
+            pairs=(*self.shape, 2),
+            size=int(np.prod(self.shape)),
+            dtype=self.dtype,
+        )
+
+    def value(self) -> Any:
+        value = eval(self.source, {"np": np})
+        return value if self.number else np.asarray(value)
+
+
+@dataclass(frozen=True)
+class Program:
+    """`body` is statements, one string each; `read(x)` among them hands out a result."""
+
+    inputs: tuple[Input, ...]
+    body: tuple[str, ...]
+
+    @cached_property
+    def source(self) -> str:
+        lines = [line for statement in self.body for line in statement.split("\n")] or ["pass"]
+        names = "".join([f", {x.name}" for x in self.inputs])
+        return f"def program(xp, read{names}):\n" + "\n".join([f"    {line}" for line in lines]) + "\n"
+
+    @cached_property
+    def function(self) -> Callable[..., None]:
+        scope: dict[str, Any] = {"np": np}
+        exec(compile(self.source, "<program>", "exec"), scope)
+        return scope["program"]
+
+    @property
+    def writes(self) -> bool:
+        """Some statement may store into an array; judged by its text."""
+        return any(WRITE.search(statement) for statement in self.body)
+
+    @property
+    def arguments(self) -> list[Any]:
+        return [x.value() for x in self.inputs]
+
+    @property
+    def other_inputs(self) -> tuple[Input, ...]:
+        """Inputs of the same dtypes and shapes with other values."""
+        return tuple([x.other(1) for x in self.inputs])
+
+    def pure(self, xp: Any) -> Callable[..., tuple[Any, ...]]:
+        """The program as a function from its arguments to what it reads."""
+
+        def function(*arguments: Any) -> tuple[Any, ...]:
+            results: list[Any] = []
+            self.function(xp, results.append, *arguments)
+            return tuple(results)
+
+        return function
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the warnings of NumPy, which programs are full of."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@dataclass
+class Outcome:
+    """What was read, in order, and the error that ended it, if one did."""
+
+    results: list[Any] = field(default_factory=list)
+    error: Exception | None = None
+
+
+def run(program: Program, xp: Any, arguments: Sequence[Any], late: bool = False) -> Outcome:
+    """One run; whatever is read is computed there and then, and copied.
+
+    With `late` that is done when all has run, as with a function's results. Where something is written, the arguments
+    are read in the end as well.
+    """
+    outcome = Outcome()
+    given = [xp.array(x) if isinstance(x, np.ndarray) else x for x in arguments]
+    try:
+        program.function(xp, lambda x: outcome.results.append(x if late else np.array(x)), *given)
+        outcome.results = [np.array(x) for x in outcome.results]
+        if program.writes:
+            outcome.results += [np.array(x) for x in given if not isinstance(x, (int, float, np.generic))]
+    except Exception as error:
+        outcome.error = error
+    return outcome

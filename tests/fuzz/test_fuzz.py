@@ -1,0 +1,153 @@
+"""A few random programs of every kind in every run of the tests, the same each time; and what the fuzzer must not miss.
+
+For other programs than these: `make fuzz N=1000 SEED=12345`, or `python -m tests.fuzz --help`.
+"""
+
+import contextlib
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import uopc_array
+from tests.fuzz.campaign import fuzz
+from tests.fuzz.draw_program import MODES, draw_program
+from tests.fuzz.judge import Judge
+from tests.fuzz.program import Input, Outcome, Program, run
+from tests.fuzz.workers import fuzz_in_workers
+
+# mode, tier, programs; all together about 15 seconds of one core where nothing is compiled yet
+BUDGET = (
+    ("values", "interpret", 150),
+    ("values", "compile", 6),
+    ("auto", "auto", 10),
+    ("jit", "interpret", 40),
+    ("jit", "compile", 4),
+    ("vmap", "interpret", 40),
+    ("vmap", "compile", 4),
+    ("grad", "interpret", 12),
+    ("grad", "compile", 1),
+    ("threads", "compile", 3),
+)
+
+
+@pytest.mark.parametrize(("mode", "tier", "programs"), BUDGET, ids=lambda part: str(part))
+def test_random_programs(mode: str, tier: str, programs: int) -> None:
+    result = fuzz(range(programs), mode, tier)
+    assert result.programs == programs
+    assert not result.failures, "\n".join(result.reports.values())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_most_programs_are_checked(mode: str) -> None:
+    """Every seed gives a program that reads something, and nearly always of arrays that were computed."""
+    programs = [draw_program(seed, mode) for seed in range(30)]
+    assert sum("read(" in p.source for p in programs) >= 28
+    assert sum(len(p.body) >= 2 for p in programs) >= 26
+    assert [draw_program(seed, mode) for seed in range(10)] == programs[:10]
+
+
+def _found(seeds: int, mode: str, only: tuple[str, ...], *words: str, lines: int) -> str:
+    """The report of a planted fault: small, naming what is at fault, and a program that runs on its own."""
+    result = fuzz(range(seeds), mode, "interpret", only, most=1)
+    assert result.failures
+    reports = [text for text in result.reports.values() if all(word in text for word in words)]
+    assert reports, "\n".join(result.reports.values())
+    shortest = min(reports, key=len)
+    body = shortest.split("def program")[1].split("\n\n")[0].split("\n")[1:]
+    assert len(body) <= lines, shortest
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(shortest, "<report>", "exec"), {})
+    return shortest
+
+
+def test_a_movement_off_by_one_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    roll = uopc_array.roll
+    monkeypatch.setattr(
+        uopc_array, "roll", lambda x, shift, axis=None: roll(x, shift, axis=axis) if np.ndim(x) < 2 else x
+    )
+    _found(150, "values", ("movement",), "xp.roll", lines=2)
+
+
+def test_a_write_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    flip = uopc_array.flip
+    monkeypatch.setattr(uopc_array, "flip", lambda x, axis=None: uopc_array.copy(flip(x, axis=axis)))
+    _found(600, "values", ("views", "writes"), "xp.flip", lines=4)
+
+
+def test_a_function_off_by_a_billionth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uopc_array, "tanh", lambda x: uopc_array.sinh(x) / uopc_array.cosh(x) * (1 + 1e-9))
+    _found(100, "values", ("elementwise",), "tanh", lines=2)
+
+
+def test_a_derivative_off_by_a_thousandth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def planted(x: Any, of: Callable[..., Any] = uopc_array.sin) -> Any:
+        return of(x) + 0.001 * (of(x) - uopc_array.stop_gradient(of(x)))
+
+    monkeypatch.setattr(uopc_array, "sin", planted)
+    _found(60, "grad", ("elementwise",), "xp.sin", "differences", lines=2)
+
+
+def test_a_compiled_function_that_keeps_a_value_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sum that is a constant of the trace: right at the first call, wrong with other values."""
+    monkeypatch.setattr(uopc_array, "jit", lambda f: _remembered(f))
+    _found(4, "jit", (), "call 3", lines=2)
+
+
+def _remembered(f: Callable[..., Any]) -> Callable[..., Any]:
+    results: list[Any] = []
+
+    def function(*arguments: Any) -> Any:
+        results.append(f(*arguments))
+        return results[0]
+
+    return function
+
+
+def test_a_batch_in_another_order_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def planted(f: Any, in_axes: Any = 0, of: Callable[..., Any] = uopc_array.vmap) -> Any:
+        return lambda *arguments: tuple([uopc_array.flip(x, axis=0) for x in of(f, in_axes=in_axes)(*arguments)])
+
+    monkeypatch.setattr(uopc_array, "vmap", planted)
+    _found(4, "vmap", (), "in_axes", lines=2)
+
+
+def test_bits_that_change_from_run_to_run_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def planted(x: Any, of: Callable[..., Any] = uopc_array.exp) -> Any:
+        calls.append(1)
+        return of(x) * (1 + len(calls) % 2 * 2.3e-16)
+
+    monkeypatch.setattr(uopc_array, "exp", planted)
+    result = fuzz(range(100), "values", "interpret", ("elementwise",), most=1)
+    assert any("has other bits than before" in text for text in result.reports.values())
+
+
+def test_rounding_is_no_failure() -> None:
+    """One unit in the last place is allowed where a function rounds, carried through cancellation, and nowhere else."""
+    program = Program((Input("a", shape=(50,)),), ("read(xp.exp(a) - 1)", "read(a + 1)"))
+    judge = Judge(program, program.arguments)
+    off = run(program, np, program.arguments)
+    off.results[0] = off.results[0] + 2.0**-53
+    assert judge.fault(off, "values") is None
+    off.results[0] = off.results[0] + 1e-12
+    assert judge.fault(off, "values") is not None
+    right = judge.expected.results
+    assert judge.fault(Outcome([right[0], np.nextafter(right[1], 9)]), "values") is not None
+
+
+def test_what_hangs_on_rounding_is_no_failure() -> None:
+    """The place of the largest of two equal values that were computed in two ways."""
+    program = Program(
+        (Input("a", style="ones", shape=(2,)),), ("t = xp.exp(a)", "read(xp.argmax(t))", "read(t > t[0])")
+    )
+    judge = Judge(program, program.arguments)
+    assert judge.fault(Outcome([np.asarray(1), np.asarray([False, True])]), "values") is None
+
+
+def test_workers_share_the_seeds() -> None:
+    result = fuzz_in_workers(range(7), "values", "interpret", (), workers=2)
+    assert (result.programs, result.failures) == (7, 0)

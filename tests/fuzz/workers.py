@@ -1,0 +1,95 @@
+"""Campaigns in processes of their own: one that dies or hangs is a failure, and another goes on behind it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from tests.fuzz.campaign import Result, fuzz
+from tests.fuzz.draw_program import draw_program
+
+__all__ = ["fuzz_in_workers"]
+
+HANGS = 180.0  # seconds without a new program after which a process is taken to hang
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What every worker does; the seeds differ."""
+
+    mode: str
+    tier: str
+    only: tuple[str, ...]
+    seconds: float
+    shrinking: bool
+
+
+def _work(seeds: list[int], task: _Task, channel: Connection) -> None:
+    result = fuzz(seeds, task.mode, task.tier, task.only, task.seconds, task.shrinking, started=channel.send)
+    channel.send(result)
+    channel.close()
+
+
+class _Worker:
+    """A process with its seeds, and how far it has come."""
+
+    def __init__(self, seeds: list[int], task: _Task) -> None:
+        self.seeds, self.seed, self.heard = seeds, seeds[0], time.monotonic()
+        spawn = multiprocessing.get_context("spawn")
+        self.channel, other = spawn.Pipe(duplex=False)
+        self.process: BaseProcess = spawn.Process(target=_work, args=(seeds, task, other), daemon=True)
+        self.process.start()
+        other.close()
+
+    def hear(self) -> Result | str | None:
+        """The result, a word on how the process ended, or None while it runs."""
+        try:
+            while self.channel.poll():
+                message = self.channel.recv()
+                if isinstance(message, Result):
+                    return message
+                self.seed, self.heard = message, time.monotonic()
+        except EOFError:
+            return "died"
+        return "hangs" if time.monotonic() - self.heard > HANGS else None
+
+    def lost(self, ending: str, task: _Task) -> Result:
+        """A result in place of the one that a process did not give."""
+        source = draw_program(self.seed, task.mode, task.only).source
+        text = f"# --mode {task.mode} --tier {task.tier} --seed {self.seed}\n# the process {ending}\n{source}"
+        return Result(self.seeds.index(self.seed) + 1, failures=1, reports={f"{ending} {self.seed}": text})
+
+    def rest(self) -> list[int]:
+        return self.seeds[self.seeds.index(self.seed) + 1 :]
+
+
+def fuzz_in_workers(
+    seeds: Sequence[int],
+    mode: str,
+    tier: str,
+    only: tuple[str, ...] = (),
+    seconds: float = float("inf"),
+    shrinking: bool = True,
+    workers: int = 1,
+) -> Result:
+    """All seeds, shared among processes; one that dies or hangs is replaced by another that goes on behind it."""
+    total, task = Result(), _Task(mode, tier, only, seconds, shrinking)
+    shares = [list(seeds[k::workers]) for k in range(workers)]
+    running = [_Worker(share, task) for share in shares if share]
+    while running:
+        wait([w.channel for w in running], timeout=5)
+        for worker in list(running):
+            outcome = worker.hear()
+            if outcome is None:
+                continue
+            running.remove(worker)
+            worker.process.kill()
+            if isinstance(outcome, str):
+                running += [_Worker(worker.rest(), task)] if worker.rest() else []
+                outcome = worker.lost(outcome, task)
+            total.add(outcome)
+    return total

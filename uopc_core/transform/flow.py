@@ -1,0 +1,160 @@
+"""What flows along the edges of a derivative: a tangent or a cotangent, and where it is alive.
+
+A derivative is the sum over all paths from the result to a variable of the products of the factors on the way. An edge
+that a selection did not take (a branch of `where`, an element that was cut away or not picked) kills the paths that
+lead over it: they count nothing, be a factor on them infinite or nan. All other paths multiply by value. So a flow
+carries, beside the numbers, a mask of the places that a living path reaches. The mask is applied late and once, where
+numbers are summed; it is built only if it is asked for, and programs without a selection have none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from uopc_core.dtype import dtypes
+from uopc_core.ir.composite import zeros_like
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp
+from uopc_core.rewrite.pattern import const_of
+
+__all__ = [
+    "Active",
+    "Flow",
+    "Mask",
+    "both",
+    "either",
+    "everywhere",
+    "flow_of",
+    "join",
+    "moved",
+    "of_two",
+    "padded",
+    "times",
+]
+
+
+class Mask:
+    """A bool graph that is built when `node` is asked for, iteratively, from those of `parents`.
+
+    Attributes:
+        split: for a mask narrowed by a condition: the condition, what was narrowed, and whether the condition holds.
+    """
+
+    __slots__ = ("built", "make", "parents", "split")
+
+    def __init__(
+        self, make: Callable[[list[UOp]], UOp], *parents: Mask, split: tuple[UOp, Active, bool] | None = None
+    ) -> None:
+        self.make = make
+        self.parents = parents
+        self.split = split
+        self.built: UOp | None = None
+
+    @property
+    def node(self) -> UOp:
+        stack: list[Mask] = [self]
+        while stack:
+            mask = stack[-1]
+            waiting = [p for p in mask.parents if p.built is None] if mask.built is None else []
+            if waiting:
+                stack.extend(waiting)
+                continue
+            if mask.built is None:
+                mask.built = mask.make([p.built for p in mask.parents if p.built is not None])
+                mask.parents = ()
+            stack.pop()
+        assert self.built is not None
+        return self.built
+
+
+Active = Mask | None  # None: alive everywhere
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A tangent or cotangent.
+
+    Attributes:
+        raw: its numbers; anything at all where it is dead, unless it is `clean`.
+        active: where it is alive.
+        clean: `raw` is 0 where it is dead.
+    """
+
+    raw: UOp
+    active: Active = None
+    clean: bool = True
+
+    @property
+    def value(self) -> UOp:
+        """The numbers, 0 where it is dead."""
+        if self.active is None or self.clean:
+            return self.raw
+        return self.active.node.where(self.raw, zeros_like(self.raw))
+
+
+def flow_of(x: UOp) -> Flow:
+    """`x` as a seed. Zeros that it selects itself are those of a selection."""
+    if x.op is Ops.WHERE:
+        condition, chosen, other = x.src
+        if const_of(other) == 0:
+            return Flow(chosen, both(None, condition), clean=False)
+        if const_of(chosen) == 0:
+            return Flow(other, both(None, condition, holds=False), clean=False)
+    return Flow(x)
+
+
+def times(flow: Flow, factor: UOp | float) -> Flow:
+    """The flow past a factor."""
+    if not isinstance(factor, UOp):
+        return flow if factor == 1.0 else Flow(flow.raw * factor, flow.active, flow.clean)
+    number = const_of(factor)
+    harmless = isinstance(number, float | int) and math.isfinite(number)
+    return Flow(flow.raw * factor, flow.active, flow.active is None or (flow.clean and harmless))
+
+
+def join(x: Flow, y: Flow) -> Flow:
+    """The sum of two flows; alive where one of them is."""
+    if x.active is y.active:
+        return Flow(x.raw + y.raw, x.active, x.clean and y.clean)
+    return Flow(x.value + y.value, either(x.active, y.active))
+
+
+def both(active: Active, condition: UOp, holds: bool = True) -> Mask:
+    """Alive, and the condition holds (does not, respectively)."""
+    split = condition, active, holds
+    if active is None:
+        return Mask(lambda _: condition if holds else ~condition, split=split)
+    return Mask(lambda alive: alive[0] & (condition if holds else ~condition), active, split=split)
+
+
+def either(x: Active, y: Active) -> Active:
+    if x is None or y is None:
+        return None
+    if x is y:
+        return x
+    if x.split is not None and y.split is not None:
+        (condition, whole, holds), (other, other_whole, other_holds) = x.split, y.split
+        if condition is other and whole is other_whole and holds is not other_holds:  # the halves of a selection
+            return whole
+    return of_two(lambda a, b: a | b, x, y)
+
+
+def moved(active: Active, move: Callable[[UOp], UOp]) -> Active:
+    """The mask moved as the numbers are."""
+    return None if active is None else Mask(lambda alive: move(alive[0]), active)
+
+
+def of_two(make: Callable[[UOp, UOp], UOp], x: Mask, y: Mask) -> Mask:
+    return Mask(lambda alive: make(*alive), x, y)
+
+
+def padded(active: Active, shape: tuple[int, ...], move: Callable[[UOp], UOp]) -> Mask:
+    """The mask of numbers of `shape`, moved to where there are places that nothing came to."""
+    source = everywhere(shape) if active is None else active
+    return Mask(lambda alive: move(alive[0]), source)
+
+
+def everywhere(shape: tuple[int, ...], alive: bool = True) -> Mask:
+    return Mask(lambda _: UOp.const(alive, dtypes.bool, shape))
