@@ -19,6 +19,7 @@ from uopc_array._nodes import as_node, node_from_numpy
 from uopc_array._numbers import is_sequence
 from uopc_array._ufunc import namespace_name, store
 from uopc_array.array import Array
+from uopc_core import TRACED, TRACKED
 
 __all__ = ["array_function"]
 
@@ -218,6 +219,21 @@ def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     return call_host("numpy.broadcast_arrays", np.broadcast_arrays, args, {})
 
 
+def _at_least(name: str) -> Callable[..., Any]:
+    """NumPy's arrays for ours: SciPy's compiled optimisers convert what they are given with these three.
+
+    What is traced or differentiated stays in the graph.
+    """
+    native: Any = getattr(np, name)
+
+    def function(*arrays: Any) -> Any:
+        if any(isinstance(x, Array) and x._uop.flags & (TRACED | TRACKED) for x in arrays):
+            return call(name, *arrays)
+        return native(*[x.to_numpy() if isinstance(x, Array) else x for x in arrays])
+
+    return function
+
+
 def _iscomplexobj(x: Any) -> bool:
     return _array(x).dtype.kind == "c"
 
@@ -232,6 +248,7 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "amax": _method("max"),
     "amin": _method("min"),
     "around": _method("round"),
+    **{name: _at_least(name) for name in ("atleast_1d", "atleast_2d", "atleast_3d")},
     "argsort": _argsort,
     "broadcast_arrays": _broadcast_arrays,
     "clip": _clip,

@@ -10,6 +10,7 @@ from uopc_array._lenses import PartLens
 from uopc_array._namespace import PROTOCOLS, call
 from uopc_array._nodes import as_node
 from uopc_array._numbers import integer, integers, known
+from uopc_array._tracing import refuse_exit
 from uopc_core import Ops, as_dtype, is_complex
 from uopc_core.errors import DTypeError, ShapeError
 
@@ -260,6 +261,7 @@ class Methods(Handle):
 
     def tobytes(self, order: str = "C") -> bytes:
         """The elements as bytes, in rows or, with order "F", in columns."""
+        refuse_exit("tobytes", self._uop, "use the functions of uopc_array on the array itself")
         return self._memory("tobytes").array.tobytes("F" if order == "F" else "C")
 
     def view(self, dtype: Any = None) -> Self:

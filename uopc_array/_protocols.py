@@ -18,7 +18,7 @@ from uopc_array._namespace import PROTOCOLS, namespace
 from uopc_array._nodes import node_from_numpy
 from uopc_array._realize import read_only_view
 from uopc_array._repr import describe, format_array
-from uopc_array._tracing import trace_error
+from uopc_array._tracing import refuse_exit, trace_error
 from uopc_core import TRACED, Ops, Scalar
 
 __all__ = ["API_VERSIONS", "Protocols", "rebuild"]
@@ -29,6 +29,16 @@ _CPU = (1, 0)  # DLPack's kDLCPU, device 0
 _KEY_REMEDY = (
     "look a value up with xp.take or x[i] instead of in a dict, mark the argument static (static_argnums), "
     "or move this line out of the jitted function"
+)
+
+_NUMBER_REMEDY = (
+    "use the functions of uopc_array on the array itself (xp.sin(x) for math.sin(x); bool, int, comparisons and print "
+    "are free)"
+)
+_BUFFER_REMEDY = (
+    "compiled functions of NumPy and SciPy cannot be followed, nor buffers of NumPy: fill xp.zeros(n) instead of "
+    "np.zeros(n), take xp.stack([...]), xp.full or xp.concat for np.array([...]), np.full or np.r_, and the functions "
+    "of uopc_array for those of SciPy"
 )
 
 NumPyArray = np.ndarray[Any, Any]
@@ -71,9 +81,11 @@ class Protocols(Handle):
         return int(_one_element(self, "int"))
 
     def __float__(self) -> float:
+        refuse_exit("float", self._uop, _NUMBER_REMEDY)
         return float(_one_element(self, "float"))
 
     def __complex__(self) -> complex:
+        refuse_exit("complex", self._uop, _NUMBER_REMEDY)
         value = complex(_one_element(self, "complex"))
         # a real nan has nan for its imaginary part, so the standard has it
         return value if self._uop.dtype.kind == "c" or value == value else complex(value.real, value.real)
@@ -102,6 +114,8 @@ class Protocols(Handle):
         return int(_one_element(self, "index"))
 
     def __round__(self, ndigits: int | None = None) -> Any:
+        if ndigits is not None:
+            refuse_exit("round", self._uop, _NUMBER_REMEDY)
         return round(_one_element(self, "round"), ndigits)
 
     def __trunc__(self) -> int:
@@ -116,10 +130,12 @@ class Protocols(Handle):
 
     def item(self, *args: Any) -> Scalar:
         """One element as a Python scalar: the only one, or the one at these indices (or this flat index)."""
+        refuse_exit("item", self._uop, _NUMBER_REMEDY)
         return self._memory("item").array.item(*args)
 
     def tolist(self) -> Any:
         """The values as nested lists of Python scalars."""
+        refuse_exit("tolist", self._uop, _NUMBER_REMEDY)
         return self._memory("tolist").array.tolist()
 
     # --- containers ---
@@ -165,6 +181,7 @@ class Protocols(Handle):
         return self.copy()
 
     def __reduce__(self) -> Any:
+        refuse_exit("pickle", self._uop, _BUFFER_REMEDY)
         values = self._memory("pickle").array
         return rebuild, (type(self), values[()] if self._is_number else values)
 
@@ -178,6 +195,7 @@ class Protocols(Handle):
         return namespace()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
+        refuse_exit("conversion to a NumPy array", self._uop, _BUFFER_REMEDY)
         values = self._memory("conversion to a NumPy array").array
         if copy is False:
             if dtype is not None and np.dtype(dtype) != values.dtype:
@@ -189,6 +207,7 @@ class Protocols(Handle):
 
     def to_numpy(self, *, copy: bool = True) -> NumPyArray:
         """The values as a NumPy array: one's own, or with ``copy=False`` a read-only view of this array's memory."""
+        refuse_exit("to_numpy", self._uop, _BUFFER_REMEDY)
         memory = self._memory("to_numpy")
         return np.array(memory.array) if copy else read_only_view(memory)
 
@@ -223,6 +242,7 @@ class Protocols(Handle):
         if dl_device is not None and tuple(dl_device) != _CPU:
             raise BufferError(f"__dlpack__: expected dl_device None or {_CPU}, got {dl_device}")
         knows_read_only = max_version is not None and tuple(max_version) >= (1, 0)
+        refuse_exit("__dlpack__", self._uop, _BUFFER_REMEDY)
         if copy is False and not knows_read_only:
             return self._memory("__dlpack__").array.__dlpack__()
         values = self.to_numpy(copy=copy is True or not knows_read_only)

@@ -6,18 +6,26 @@ import itertools
 import linecache
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from uopc_core import Ops, UOp
-from uopc_core.errors import TraceError
+import numpy as np
 
-__all__ = ["fresh_number", "substitute", "trace_error", "user_line"]
+from uopc_core import TRACKED, Ops, UOp, toposort
+from uopc_core.errors import GradientError, TraceError
 
+__all__ = ["RUNNING", "fresh_number", "refuse_exit", "run_user", "substitute", "trace_error", "user_line"]
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PACKAGES = tuple(
-    os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), name) + os.sep
-    for name in ("uopc_array", "uopc_core")
+    folder + os.sep
+    for folder in (
+        *(os.path.join(_HERE, name) for name in ("uopc_array", "uopc_core")),
+        os.path.dirname(os.path.abspath(np.__file__)),
+    )
 )
 _counter = itertools.count(1)
+RUNNING: set[int] = set()  # numbers of the variables whose function runs now
 _WITH_DTYPE = frozenset({Ops.CAST, Ops.BITCAST})
 
 
@@ -27,7 +35,7 @@ def fresh_number() -> int:
 
 
 def user_line() -> str:
-    """The innermost line of the caller's code, outside both packages: ``file.py, line 7: if x > 0:``."""
+    """The innermost line of the caller's code, outside both packages and NumPy: ``file.py, line 7: if x > 0:``."""
     frame = sys._getframe(1)
     while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGES):
         frame = frame.f_back
@@ -46,6 +54,40 @@ def trace_error(what: str, uop: UOp, remedy: str = "") -> TraceError:
         f"{what} needs a value, and inside jit an array of shape {uop.shape}, {uop.dtype.name}, has none yet; "
         f"{remedy}. Line: {user_line()}"
     )
+
+
+def refuse_exit(what: str, uop: UOp, remedy: str) -> None:
+    """Refuse to hand out the value of `uop`, in the course of `what`, as numbers that no derivative can follow.
+
+    Raises:
+        GradientError: `uop` depends on a variable of a derivative that is being computed.
+    """
+    if not uop.flags & TRACKED or not RUNNING:
+        return
+    if any(node.op is Ops.STAGE and node.arg[0] == "variable" and node.arg[1] in RUNNING for node in toposort((uop,))):
+        raise GradientError(
+            f"{what}: the value depends on what is differentiated by, and what is computed from a plain number would "
+            f"count as constant; {remedy}; where a constant is meant, take it of xp.stop_gradient(x). "
+            f"Line: {user_line()}"
+        )
+
+
+def run_user(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], numbers: Sequence[int] = ()) -> Any:
+    """``f(*args, **kwargs)``, a function of the user's, on variables of these numbers.
+
+    NumPy turns an error of ours into "setting an array element with a sequence" where it fills a buffer; the user gets
+    ours.
+    """
+    RUNNING.update(numbers)
+    try:
+        return f(*args, **kwargs)
+    except ValueError as error:
+        cause = error.__cause__
+        if isinstance(cause, GradientError | TraceError):
+            raise cause.with_traceback(error.__traceback__) from None
+        raise
+    finally:
+        RUNNING.difference_update(numbers)
 
 
 def substitute(roots: Sequence[UOp], replacements: Mapping[UOp, UOp], mask: int) -> list[UOp]:

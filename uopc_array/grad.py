@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -20,7 +20,7 @@ import uopc_core
 from uopc_array._arguments import wrap_like
 from uopc_array._nodes import as_node, cast_node, is_scalar
 from uopc_array._numbers import integers, is_sequence
-from uopc_array._tracing import fresh_number, substitute
+from uopc_array._tracing import fresh_number, run_user, substitute
 from uopc_array._trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
 from uopc_array.array import Array
 from uopc_core import TRACED, TRACKED, UOp, composite, is_complex, is_float, is_inexact
@@ -48,6 +48,10 @@ class _Variables:
     nodes: list[UOp]
     sources: list[UOp]
     treedefs: list[TreeDef]
+
+    def run(self, f: Function, kwargs: Mapping[str, Any] | None = None) -> Any:
+        """What `f` returns for the variables."""
+        return run_user(f, self.args, kwargs or {}, [node.arg[1] for node in self.nodes])
 
     def close(self, nodes: Sequence[UOp]) -> list[UOp]:
         """`nodes` with the variables replaced by what they stand for: they carry no history of this derivative."""
@@ -184,7 +188,7 @@ def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool
     @functools.wraps(f)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         variables = _variables(name, args, numbers)
-        out = f(*variables.args, **kwargs)
+        out = variables.run(f, kwargs)
         value, aux = _split_aux(name, out) if has_aux else (out, None)
         root = _scalar_output(name, value)
         gradients = uopc_core.gradient(root, variables.nodes) if is_float(root.dtype) else _zeros(variables.nodes)
@@ -289,7 +293,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         (Array(6., dtype=float64),)
     """
     variables = _variables("vjp", primals, range(len(primals)))
-    outputs = _outputs(f(*variables.args))
+    outputs = _outputs(variables.run(f))
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         seeds = _like("vjp", cotangent, outputs.treedef, outputs.nodes)
@@ -317,7 +321,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     variables = _variables("jvp", primals, range(len(primals)))
     treedef = flatten(tuple(primals))[1]
     directions = _like("jvp", tuple(tangents), treedef, variables.nodes)
-    outputs = _outputs(f(*variables.args))
+    outputs = _outputs(variables.run(f))
     pushed = uopc_core.jvp(outputs.nodes, variables.nodes, directions)
     closed = variables.close([*outputs.nodes, *pushed])
     n = len(outputs.nodes)

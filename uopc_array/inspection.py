@@ -30,9 +30,9 @@ class NamespaceInfo:
         """The device of new arrays."""
         return "cpu"
 
-    def devices(self) -> tuple[str, ...]:
+    def devices(self) -> list[str]:
         """All devices."""
-        return ("cpu",)
+        return ["cpu"]
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The dtypes that are taken where none is named.
