@@ -16,7 +16,7 @@ from uopc_array._lenses import write_back
 from uopc_array._nodes import Operand, as_node, cast_node, const_node, is_scalar, to_operand
 from uopc_array._origins import check_places
 from uopc_array._realize import buffer_from_numpy, buffer_of_node
-from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer
+from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, IndexBoundsError, ShapeError
 
 __all__ = ["assign", "assigned", "check_assignable", "own_memory", "value_node"]
@@ -142,6 +142,8 @@ def assign(x: Handle, key: Any, value: Any) -> None:
         return
     check_assignable(as_node(operand).dtype, x._uop.dtype)
     stored = operand if is_scalar(operand) else _values_of(operand)
+    if isinstance(stored, np.ndarray) and x._uop.dtype is dtypes.uint32:
+        stored = converted(stored, dtypes.uint32)
     _store(_writable(x), _key_for_numpy(key), stored)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from uopc_array._handle import Handle
 from uopc_array._realize import buffer_from_numpy
-from uopc_core import DType, Scalar, UOp, as_dtype, composite, is_bool, is_complex, is_integer
+from uopc_core import DType, Scalar, UOp, as_dtype, composite, converted, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, ShapeError
 
 __all__ = [
@@ -131,7 +131,7 @@ def node_from_numpy(
         _refuse_without_copy(name, copy, x)
         if is_complex(given) and not (is_complex(wanted) or is_bool(wanted)):
             raise DTypeError(f"{name}: {given.name} cannot be converted to {wanted.name}; take the real part first")
-        array = array.astype(wanted)
+        array = converted(array, wanted)
     return UOp.buffer(buffer_from_numpy(array, copy is not False))
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "SHORT_NAMES",
     "DType",
     "as_dtype",
+    "converted",
     "dtypes",
     "is_bool",
     "is_complex",
@@ -88,6 +89,16 @@ def _words_for(value: Any) -> str:
     if isinstance(value, np.dtype):
         return value.name
     return f"an array of {value.dtype}; pass its dtype" if hasattr(value, "dtype") else repr(value)
+
+
+def converted(values: Any, dtype: DType) -> Any:
+    """``values.astype(dtype)``, where what a float out of range becomes does not depend on its place.
+
+    NumPy converts to uint32 in two ways, by vectors and one by one.
+    """
+    if dtype is dtypes.uint32 and values.dtype.kind in "fc":
+        values = values.astype(np.int64)
+    return values.astype(dtype)
 
 
 def is_bool(dtype: DType) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import dtypes, is_complex, is_float, is_inexact
+from uopc_core.dtype import converted, dtypes, is_complex, is_inexact
 from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.interpret.numpy_complex import exp2, expm1, log1p, logaddexp, recip, wide
@@ -165,10 +165,7 @@ def _map_scalars(function: Callable[[float], float], node: UOp) -> _Function:
 
 def _cast(node: UOp) -> _Function:
     dtype = node.dtype
-    if dtype is dtypes.uint32 and is_float(node.src[0].dtype):
-        # what is out of range depends on the place in the array, where NumPy converts without the wider step
-        return lambda x: x.astype(np.int64).astype(dtype)
-    return lambda x: x.astype(dtype)
+    return (lambda x: converted(x, dtype)) if dtype is dtypes.uint32 else lambda x: x.astype(dtype)
 
 
 def _bitcast(node: UOp) -> _Function:

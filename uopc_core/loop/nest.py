@@ -33,7 +33,9 @@ from uopc_core.loop.space import (
     Lower,
     Lowered,
     Space,
+    empty_accesses,
     is_ordered,
+    lower_check,
     lower_copy,
     lower_kernel,
     lower_scan,
@@ -76,7 +78,27 @@ Placed = list[tuple[int, Item]]
 
 
 def build_nest(call: Call) -> Nest:
-    """The loops of one kernel."""
+    """The loops of one kernel, after those that check the indices of gathers and scatters of no elements."""
+    nest = _nest_of(call)
+    checks = _checks(call)
+    if not checks:
+        return nest
+    return replace(nest, body=(*checks, *nest.body), extent=max(1, nest.extent))
+
+
+def _checks(call: Call) -> Block:
+    """Loops over indices that no loop over elements reads, since there are none: they may still be out of bounds."""
+    block: Block = ()
+    for number, (shape, indices) in enumerate(empty_accesses(call.kernel)):
+        name = f"{call.prefix}c{number}_"
+        lowered, axes, _ = settle(lower_check(call, shape, indices, name), Axes.of(indices[0].shape, name), NO_AXES)
+        loops, (statements,) = collapse(axes.loops, 0, [lowered.statements])
+        placed: Iterable[tuple[int, Item]] = depths_of(statements, loops, {})
+        block = (*block, Scope(wrap_loops(loops, list(placed), 0, simd=False)))
+    return block
+
+
+def _nest_of(call: Call) -> Nest:
     root = call.kernel.outputs[0]
     if root.op is Ops.SCATTER:
         return _scatter_nest(call)

@@ -18,7 +18,7 @@ from uopc_core.loop.loop_ir import Acc, Function, Load, Operand, Statement, Stor
 from uopc_core.loop.lower import Bindings, finish_function, work_of
 from uopc_core.loop.nest import Nest, Placed, mark_parallel, order_reduced, place_map, place_rows, tile_of, wrap_loops
 from uopc_core.loop.optimise import collapse, find_split, find_thresholds, order_loops, replace_operands
-from uopc_core.loop.space import Axes, Call, Lowered, Space, lower_kernel, space_of
+from uopc_core.loop.space import Axes, Call, Lowered, Space, empty_accesses, lower_kernel, space_of
 from uopc_core.schedule.kernel import KernelCall
 
 __all__ = ["lower_rows"]
@@ -65,6 +65,8 @@ def lower_rows(group: Sequence[KernelCall], needed: AbstractSet[int]) -> Functio
 def _spaces_of(group: Sequence[KernelCall]) -> list[Space] | None:
     """The iteration spaces, elementwise ones divided at the rows as well; None where they do not share rows."""
     if any(call.kernel.outputs[0].op in (Ops.SCAN, Ops.SCATTER) for call in group):
+        return None
+    if any(list(empty_accesses(call.kernel)) for call in group):
         return None
     spaces = [space_of(call.kernel) for call in group]
     rows = next((space.kept for space in spaces if space.reductions), None)

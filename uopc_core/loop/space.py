@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,8 +24,10 @@ __all__ = [
     "Lower",
     "Lowered",
     "Space",
+    "empty_accesses",
     "identity_of",
     "is_ordered",
+    "lower_check",
     "lower_copy",
     "lower_kernel",
     "lower_scan",
@@ -208,6 +210,27 @@ def lower_scan(call: Call) -> Lower:
         low.statements.append(Accumulate(acc.name, low.value(node.src[0], at)))
         low.statements.append(Store(target, flatten(at, node.shape), acc.name, node.dtype))
         return Lowered(live_statements(low.statements), [], (acc,))
+
+    return lower
+
+
+def empty_accesses(kernel: Kernel) -> Iterator[tuple[tuple[int, ...], tuple[UOp, ...]]]:
+    """The gathers and scatters of no elements whose indices have some: the shape they index, and the indices."""
+    for node in toposort(kernel.outputs):
+        if node.op is Ops.INDEX and node.size == 0 and node.src[1].size:
+            yield node.src[0].shape, node.src[1:]
+        elif node.op is Ops.SCATTER and node.src[1].size == 0 and node.src[2].size:
+            yield node.shape, node.src[2:]
+
+
+def lower_check(call: Call, shape: Sequence[int], indices: Sequence[UOp], prefix: str) -> Lower:
+    """Checks of indices into `shape`, without reading anything there."""
+
+    def lower(kept: Coords, reduced: Coords) -> Lowered:
+        low = Lowering(call.params, prefix)
+        for axis, index in enumerate(indices):
+            wrapped(low, low.value(index, kept), index, shape[axis], axis, ())
+        return Lowered(live_statements(low.statements))
 
     return lower
 
