@@ -47,6 +47,10 @@ ELEMENT_LOOPS = (
     "{t} = 0.0\nfor row in {x}:\n    {t} = {t} + row",
     "{t} = 0.0\nfor i in range({n}):\n    {t} += {x}[i]",
     "{t} = []\nfor i in range({n}):\n    {t}.append({x}[i] * i)\n{t} = xp.stack({t})",
+    "{t}, u = [], xp.sum({x}[:0], axis=0)\nfor row in {x}:\n    u += row\n    {t}.append(u)\n{t} = xp.stack({t})",
+    "{t} = []\nfor row in {x}:\n    {t}.append(row)\n    row *= 2\n    {t}.append(row)\n{t} = xp.stack({t})",
+    "{t} = xp.sum({x})\nu = {t}\n{t} -= {x}[0]\n{t} = {t} + u",
+    "{t} = {x}[0]\nu = {t}\n{x}[0] = {n}\n{t} *= 2\n{t} = {t} - u",
     "{t} = {x}\nfor i in range(3):\n    {t} = {t}[:-1] if {t}.shape[0] > 1 else {t}\n    {t}[0] = i",
 )
 
@@ -149,7 +153,7 @@ def _augment(d: Drawer) -> None:
     op = d.choice("+=", "-=", "*=") if x.kind in "iu" else d.choice("+=", "-=", "*=", "/=")
     value = _value_for(d, x, x.shape) if op != "/=" else d.choice("2", "1.5")
     if x.ndim == 0 and not value.replace(".", "").lstrip("-").isdigit():
-        raise Refused
+        raise Refused  # of a number the dtype may change, and `vmap` maps over numbers
     d.execute(f"{x.text} {op} {value}")
 
 
