@@ -61,6 +61,8 @@ def main() -> int:
             where = mode if mode == "auto" else f"{mode}, {tier}"
             refused, seconds = sum(result.refused.values()), time.monotonic() - start
             counts = f"{result.programs} programs, {refused} refused, {result.failures} failures"
+            for reason, count in result.refused.most_common(5):
+                print(f"  refused {count}: {reason}")
             print(f"{where}: {counts} in {seconds:.0f} s", flush=True)
     return 1 if failures else 0
 

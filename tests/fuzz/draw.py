@@ -23,6 +23,7 @@ INTEGERS = ("int64", "int64", "int32", "int8", "uint8", "int16", "uint16", "uint
 DTYPES = frozenset((*FLOATS, *COMPLEX, *INTEGERS, "bool"))
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 4097)
+MEDIUM_SIZES = {1: (9, 16, 17, 33, 64, 100, 129), 2: (7, 8, 9, 16, 17, 31, 33, 40, 64), 3: (2, 3, 5, 8, 9, 12, 17)}
 SMALL_SIZES = (1, 2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 9)
 LARGEST = 6000
 LONGEST = 600  # characters of an expression
@@ -96,8 +97,8 @@ class Options:
     smooth: bool = False
     traced: bool = False
     special: float = 0.05  # how often an input holds infinities and nan
-    errors: float = 0.03  # how often a program ends in an error of NumPy's
-    large: float = 0.15  # how often extents come from the whole list of sizes
+    errors: float = 0.5  # how often what NumPy refuses is the end of the program
+    large: float = 0.2  # how often extents come from the whole list of sizes
     largest: int = LARGEST
 
 
@@ -114,6 +115,7 @@ class Drawer:
         self.env: dict[str, Any] = {}
         self.body: list[str] = []
         self.depth = 0
+        self.forced: Production | None = None  # what the next operand is made by
         self.counter = 0
         self.finished = False  # an error ended the program
         self.dtypes = self._draw_dtypes()
@@ -145,6 +147,8 @@ class Drawer:
                 room = self.options.largest // max(int(np.prod(shape)), 1)
                 shape[axis] = self.choice(*[n for n in SIZES if n <= room])
             return tuple(shape)
+        if ndim < 4 and self.chance(0.35):
+            return tuple([self.choice(*MEDIUM_SIZES[ndim]) for _ in range(ndim)])
         return tuple([self.choice(*(SMALL_SIZES if ndim < 4 else (1, 2, 3))) for _ in range(ndim)])
 
     def axis(self, x: Node) -> int:
@@ -177,11 +181,20 @@ class Drawer:
         self.env[name] = made.value()
         return Node(name, self.env[name])
 
+    def new_places(self, extent: int, shape: tuple[int, ...]) -> Node:
+        """One more argument: indices into an axis of this extent, some counted from its end."""
+        if len(self.inputs) >= 6 or extent == 0:
+            raise Refused
+        name = "abcdefgh"[len(self.inputs)]
+        self.inputs.append(Input(name, "places", "int64", shape, self.integer(0, 99), extent=extent))
+        self.env[name] = self.inputs[-1].value()
+        return Node(name, self.env[name])
+
     def new_number(self) -> Node:
         """An argument that is a number of Python's or of NumPy's."""
         if len(self.inputs) >= 6:
             raise Refused
-        text = self.choice("2", "3", "0.5", "-1.25", "np.float64(1.5)", "np.float32(0.75)", "np.int64(3)")
+        text = self.choice("2", "3", "-1", "300", "0.5", "-1.25", "np.float64(1.5)", "np.float32(0.75)", "np.int64(3)")
         if self.options.smooth:
             text = "1.5"
         name = "abcdefgh"[len(self.inputs)]
@@ -232,6 +245,12 @@ class Drawer:
         self, kinds: str = "", ndim: tuple[int, int] = (0, 9), where: Callable[[Node], bool] | None = None
     ) -> Node:
         """A name or a nested expression of these kinds of dtypes and numbers of axes."""
+        if self.forced is not None:
+            inner, self.forced = self.forced, None
+            node = inner.draw(self)
+            if self._fits(node, kinds, ndim) and (where is None or where(node)):
+                return node
+            raise Refused
         if self.depth > 0 and self.chance(0.75):
             for _ in range(3):
                 try:
@@ -336,6 +355,15 @@ class Drawer:
         except Refused:
             return self.new_input(tuple([n if self.chance(0.7) else 1 for n in x.shape]), kinds)
 
+    def pair(self) -> Node:
+        """One production of an operand that another made, each as likely as any."""
+        outer, inner = self.choice(*self.productions), self.choice(*self.productions)
+        self.forced = inner
+        try:
+            return outer.draw(self)
+        finally:
+            self.forced = None
+
     # statements
 
     def assign(self, name: str, node: Node) -> None:
@@ -356,7 +384,8 @@ class Drawer:
                     self._accept(value, (Node(name, before[name]),))
         except Exception as error:
             for name, value in before.items():
-                self.env[name][...] = value
+                if self.env[name].flags.writeable:
+                    self.env[name][...] = value
             if not isinstance(error, Refused):
                 self._end_in_error(statement, error)
             raise Refused from error

@@ -23,6 +23,8 @@ def index_node(d: Drawer, extent: int) -> Node:
             return d.apply(f"(xp.abs({{0}}) % {extent})", d.operand("i", (1, 2)))
         except Refused:
             pass
+    if d.chance(0.4):
+        return d.new_places(extent, d.choice((3,), (5,), (2, 2), (17,)))
     return d.apply(f"xp.asarray({index_list(d, extent)})")
 
 
@@ -35,9 +37,13 @@ def _take(d: Drawer) -> Node:
 
 def _along(d: Drawer) -> Node:
     x = d.operand("fiu", (1, 4))
-    axis = d.axis(x)
+    axis = d.axis(x) % x.ndim
     if x.shape[axis] == 0:
         raise Refused
+    if d.chance(0.4):
+        shape = (*x.shape[:axis], d.choice(x.shape[axis], 1, 2), *x.shape[axis + 1 :])
+        places = d.new_places(x.shape[axis], shape)
+        return d.apply(f"xp.take_along_axis({{0}}, {{1}}, axis={axis})", x, places)
     if d.chance(0.5):
         order = d.choice(
             f"xp.argsort({{0}}, axis={axis}, stable=True)", f"xp.expand_dims(xp.argmax({{0}}, axis={axis}), {axis})"

@@ -32,6 +32,7 @@ PROFILES = (
     (("gathers", "chain"), 1),
     (("reductions", "movement", "chain"), 2),
     (("einsum", "linalg"), 1),
+    (("pairs",), 3),
 )
 MODES = {
     "values": Options(),

@@ -91,7 +91,7 @@ def _order(d: Drawer) -> Node:
 
 
 def _quantile(d: Drawer) -> Node:
-    x = d.operand("f", (1, 4))
+    x = d.operand("f", (1, 4), where=lambda x: x.value.size > 0)
     axis = d.axis(x)
     return d.apply(
         d.choice(

@@ -21,6 +21,24 @@ MASKED_WRITES = (
     "{x}[~({x} > 0)] = -{x}[~({x} > 0)]",
     "{x}[xp.abs({x}) > 1] = 0",
 )
+FUNCTION_WRITES = (
+    "np.copyto({x}, {n})",
+    "np.copyto({x}, {n}, where={x} > 0)",
+    "np.put({x}, [0, -1], {n})",
+    "{x}.put([-1], {n})",
+    "{x}.flat[-1] = {n}",
+    "{x}.flat[1:3] = {n}",
+    "np.fill_diagonal({x}, {n})",
+    "np.put_along_axis({x}, xp.argmax({x}, axis=-1, keepdims=True), {n}, axis=-1)",
+    "np.putmask({x}, {x} > 0, {n})",
+    "np.place({x}, {x} > 0, [{n}])",
+    "np.add({x}, {n}, out={x})",
+    "np.multiply({x}, {x}, out={x})",
+    "np.maximum({x}, {n}, out={x})",
+    "np.subtract({x}, {n}, out={x}, where={x} > 1)",
+    "np.nan_to_num({x}, copy=False)",
+    "np.cumsum({x}, axis=0, out={x})",
+)
 ROW_WRITES = (
     "{x}[0] = {x}[-1]",
     "{x}[:, 0] = {x}[:, -1]",
@@ -56,7 +74,7 @@ ELEMENT_LOOPS = (
 
 
 def _assign(d: Drawer) -> None:
-    d.depth = d.choice(0, 1, 1, 2, 2, 3)
+    d.depth = d.choice(0, 1, 2, 2, 3, 3)
     d.assign(d.new_name(), d.expression())
 
 
@@ -64,6 +82,13 @@ def _assign_chain(d: Drawer) -> None:
     """One long expression without a name in it: what is fused."""
     d.depth = d.integer(3, 6)
     d.assign(d.new_name(), d.expression())
+
+
+def _assign_pair(d: Drawer) -> None:
+    """What weights make rare: any production of any other, named or inside something that is."""
+    d.depth = d.choice(0, 0, 1)
+    node = d.pair()
+    d.assign(d.new_name(), node)
 
 
 def _assign_anew(d: Drawer) -> None:
@@ -174,6 +199,17 @@ def _store_indexed(d: Drawer) -> None:
     d.execute(form.format(x=x.text, i=rows, n=d.number(x)))
 
 
+def _store_by_function(d: Drawer) -> None:
+    """Functions that write into an array that they are given."""
+    x = _target(d, "fi")
+    form = d.choice(*FUNCTION_WRITES)
+    if ".flat" in form and not x.value.flags.c_contiguous:
+        raise Refused  # of what is no one run of memory, x.flat is a copy here (docs/differences.md)
+    if d.options.traced and ("> 0" in form or "> 1" in form):
+        raise Refused
+    d.execute(form.format(x=x.text, n=d.number(x)))
+
+
 def _store_rows(d: Drawer) -> None:
     x = _target(d, "fc")
     if x.ndim < 2 or 0 in x.shape:
@@ -239,7 +275,8 @@ Statement = Callable[[Drawer], None]
 # subject, weight, how to draw it, whether programs that become functions may have it
 STATEMENTS: tuple[tuple[str, float, Statement, bool], ...] = (
     ("assign", 6, _assign, True),
-    ("chain", 1.5, _assign_chain, True),
+    ("chain", 2.5, _assign_chain, True),
+    ("pairs", 3, _assign_pair, True),
     ("assign", 1.5, _assign_anew, True),
     ("kept", 1, draw_kept, True),
     ("views", 1.5, _view, True),
@@ -251,6 +288,7 @@ STATEMENTS: tuple[tuple[str, float, Statement, bool], ...] = (
     ("writes", 0.5, _store_masked, False),
     ("writes", 0.7, _store_indexed, True),
     ("writes", 0.6, _store_rows, True),
+    ("writes", 0.8, _store_by_function, True),
     ("loops", 0.7, _loop_over_steps, True),
     ("loops", 0.6, _loop_over_elements, True),
 )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tests.fuzz.program import Outcome, Program, quiet, run
-from tests.fuzz.rounding import noisy_namespace, to_noisy
+from tests.fuzz.rounding import noisy_namespace, to_noisy, with_functions
 
 __all__ = ["Failure", "Judge", "Refusal", "same_bits"]
 
@@ -58,6 +59,10 @@ class Judge:
             self.expected.results = self.expected.results[: len(self.expected.results) - n]
         self._spreads: list[Values | None] = [None] * len(self.expected.results)
         self._runs = 0
+
+    @cached_property
+    def _rounded(self) -> Program:
+        return with_functions(self._program)
 
     def fault(self, got: Outcome, label: str) -> Failure | None:
         """The first difference; `label` says which run it is of."""
@@ -108,7 +113,7 @@ class Judge:
     def _unstable_errors(self) -> bool:
         """An error that comes and goes with rounding."""
         with quiet():
-            noisy = [run(self._program, _NoisyRun(seed), self._arguments, self._late).error for seed in range(RUNS[0])]
+            noisy = [run(self._rounded, _NoisyRun(seed), self._arguments, self._late).error for seed in range(RUNS[0])]
         return len({type(error) for error in (*noisy, self.expected.error)}) > 1
 
     def _shake(self, runs: int) -> None:
@@ -117,7 +122,7 @@ class Judge:
             self._spreads = [np.zeros(x.shape) for x in self.expected.results]
         for seed in range(self._runs, runs):
             with quiet():
-                other = run(self._program, _NoisyRun(seed), self._arguments, self._late)
+                other = run(self._rounded, _NoisyRun(seed), self._arguments, self._late)
                 for place, numpys in enumerate(self.expected.results):
                     spread = self._spreads[place]
                     if spread is None or place >= len(other.results) or other.results[place].shape != numpys.shape:

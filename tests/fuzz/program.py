@@ -27,6 +27,7 @@ STYLES = {
     "integers": "{r}.integers(-9, 10, {shape}).astype('{dtype}')",
     "naturals": "{r}.integers(0, 20, {shape}).astype('{dtype}')",
     "wide": "{r}.integers(np.iinfo('{dtype}').min, np.iinfo('{dtype}').max, {shape}, dtype='{dtype}', endpoint=True)",
+    "places": "{r}.integers(-{extent}, {extent}, {shape})",
     "bits": "{r}.integers(0, 2, {shape}).astype('{dtype}')",
     "ones": "np.ones({shape}, '{dtype}')",
     "ramp": "np.arange({size}).reshape({shape}).astype('{dtype}')",
@@ -45,6 +46,7 @@ class Input:
     shape: tuple[int, ...] = ()
     seed: int = 0
     number: str = ""
+    extent: int = 0  # of the axis that "places" point into
 
     def other(self, k: int) -> Input:
         """The same with other values, finite ones if `k` is not 0."""
@@ -64,6 +66,7 @@ class Input:
             pairs=(*self.shape, 2),
             size=int(np.prod(self.shape)),
             dtype=self.dtype,
+            extent=self.extent,
         )
 
     def value(self) -> Any:

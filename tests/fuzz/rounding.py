@@ -9,12 +9,15 @@ Method: Monte Carlo arithmetic, as in Parker (1997).
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-__all__ = ["noisy_namespace", "to_noisy"]
+from tests.fuzz.program import Program
+
+__all__ = ["noisy_namespace", "to_noisy", "with_functions"]
 
 Values = np.ndarray[Any, Any]
 UNITS = 8.0  # errors put in, in units in the last place: 4 are allowed to us, NumPy has its own
@@ -107,7 +110,8 @@ def _size_of_error(ufunc: np.ufunc, method: str, inputs: list[Any], keywords: di
         return unit * ufunc(*[_magnitude(x) for x in inputs], **keywords) + own
     if name.startswith("logaddexp"):
         return own + unit * np.maximum(*[np.abs(x) for x in inputs[:2]])
-    return None if name in (EXACT_COMPLEX if result.dtype.kind == "c" else EXACT) else own
+    is_complex = any(np.asarray(x).dtype.kind == "c" for x in (*inputs, result))
+    return None if name in (EXACT_COMPLEX if is_complex else EXACT) else own
 
 
 def _bare(x: Any) -> Any:
@@ -195,11 +199,33 @@ class _Namespace:
             return attribute
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            lifted = [np.asarray(x).view(Noisy) if isinstance(x, np.inexact) else x for x in args]
+            numbers = (np.number, float, complex) if all(np.ndim(x) == 0 for x in args) else np.inexact
+            lifted = [np.asarray(x).view(Noisy) if isinstance(x, numbers) else x for x in args]
             result = attribute(*lifted, **kwargs)
             return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else to_noisy(result)
 
         return call
+
+
+FUNCTIONS = {ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power", ast.MatMult: "matmul"}
+
+
+class _Operators(ast.NodeTransformer):
+    """`x * y` as `xp.multiply(x, y)`: of two scalars, NumPy's own operator would be beyond reach."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        name = FUNCTIONS.get(type(node.op))
+        if name is None:
+            return node
+        function = ast.Attribute(ast.Name("xp", ast.Load()), name, ast.Load())
+        return ast.Call(function, [node.left, node.right], [])
+
+
+def with_functions(program: Program) -> Program:
+    """The program with functions in place of the operators that round."""
+    body = [ast.unparse(ast.fix_missing_locations(_Operators().visit(ast.parse(text)))) for text in program.body]
+    return Program(program.inputs, tuple(body))
 
 
 def noisy_namespace(seed: int) -> Any:
