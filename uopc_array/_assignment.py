@@ -208,7 +208,9 @@ def _store(target: NumPyArray, key: Any, value: Any) -> None:
 
 
 def _needs_graph(x: Handle, key: Any, value: Operand) -> bool:
-    """Whether anything that takes part is under differentiation or traced."""
+    """Whether anything that takes part is under differentiation or traced, or no strides lead to `x`."""
+    if isinstance(x._alias, View) and x._alias.is_scattered():
+        return True
     if x._uop.flags or (not is_scalar(value) and as_node(value).flags):
         return True
     items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, Self
 
-from uopc_array._lenses import ChainLens, Lens, chain_between, layout_of, write_back
+from uopc_array._lenses import ChainLens, Lens, RowLens, chain_between, layout_of, write_back
 from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
 from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, current, when_eager
@@ -72,6 +72,10 @@ class View:
 
     def is_stale(self) -> bool:
         return self.version != self.root.version
+
+    def is_scattered(self) -> bool:
+        """Whether no strides describe the view, so that only the graph can write through it."""
+        return any(isinstance(lens, RowLens) for lens in self.lenses())
 
     def lenses(self) -> list[Lens]:
         """The steps from the base to the view."""
@@ -209,6 +213,12 @@ class Handle:
         if any(step.op is Ops.RESHAPE for step in steps) and not self._keeps_memory(lens):
             return self._same_kind(uop)
         return self._view(uop, lens)
+
+    def _in_a_row(self) -> Self:
+        """All elements in the order of their indices, a view however they lie."""
+        node = self._settled()
+        row = node.reshape((node.size,))
+        return self._view(row, RowLens([] if row is node else [row]))
 
     def _keeps_memory(self, lens: Lens) -> bool:
         """Whether NumPy could take this step, which has a reshape in it, without a copy; only strides decide."""

@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from uopc_core import DType, Ops, UOp, composite, dtypes
 
-__all__ = ["ChainLens", "Lens", "PartLens", "chain_between", "layout_of", "write_back"]
+__all__ = ["ChainLens", "Lens", "PartLens", "RowLens", "chain_between", "layout_of", "write_back"]
 
 NumPyArray = np.ndarray[Any, Any]
 _INVERTIBLE = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.SHRINK})
@@ -73,6 +73,18 @@ class PartLens:
 
     def on_array(self, x: NumPyArray) -> NumPyArray:
         return x.real if self.op is Ops.REAL else x.imag
+
+
+class RowLens(ChainLens):
+    """All elements in one row, of an array whose strides have no row: a view in the graph alone.
+
+    `on_array` gives the row of a layout; memory is never written through it, see `View.is_scattered`.
+    """
+
+    __slots__ = ()
+
+    def on_array(self, x: NumPyArray) -> NumPyArray:
+        return layout_of((x.size,), x.dtype)
 
 
 def layout_of(shape: tuple[int, ...], dtype: DType) -> NumPyArray:

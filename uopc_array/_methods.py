@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from uopc_array import _bodies
-from uopc_array._handle import Handle
+from uopc_array._handle import Handle, View
 from uopc_array._lenses import PartLens
 from uopc_array._namespace import PROTOCOLS, call
 from uopc_array._nodes import as_node
@@ -105,8 +105,13 @@ class Methods(Handle):
 
     @property
     def flat(self) -> Self:
-        """The elements in one row, a view where `reshape` gives one."""
-        return self.reshape(-1)
+        """The elements in one row, in the order of their indices; what is written there is written here."""
+        row = self.reshape(-1)
+        return self._in_a_row() if isinstance(self._alias, View) and row._alias is None else row
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        self.flat[...] = value  # pyright: ignore[reportIndexIssue]  # item assignment is added below
 
     def squeeze(self, axis: Axis = None) -> Self:
         """Without the axes of extent 1, or those of `axis`."""

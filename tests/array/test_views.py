@@ -137,6 +137,41 @@ def test_what_numpy_copies_is_no_view():
     assert x.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
 
 
+LIE = {
+    "in rows": lambda x: x,
+    "transposed": lambda x: x.T,
+    "backwards": lambda x: x[::-1],
+    "mirrored": lambda x: x[:, ::-1],
+    "a part of each row": lambda x: x[:, 1:],
+    "some rows": lambda x: x[1:],
+    "transposed twice": lambda x: x.T[1:].T,
+    "one column": lambda x: x[:, 1],
+}
+ROW_WRITES = (
+    "v.flat[2] = 99.0",
+    "v.flat[-1] += 5.0",
+    "v.flat = 7.0",
+    "v.flat[:] = v.flat[::-1] * 2",
+    "v.flat[[0, 1]] = 3.0",
+    "v.flat[1:3] = [8.0, 9.0]",
+)
+
+
+@pytest.mark.parametrize("how", ["eager", "pending", "jit"])
+@pytest.mark.parametrize("write", ROW_WRITES)
+@pytest.mark.parametrize("lie", LIE)
+def test_writes_into_the_row_of_elements_reach_the_array_however_it_lies(lie, write, how):
+    values = np.arange(12.0).reshape(4, 3)
+
+    def program(x):
+        exec(write, {"v": (v := LIE[lie](x))})
+        return x, v
+
+    want = program(values.copy())
+    run_with = {"eager": lambda x: program(xp.asarray(x)), "pending": lambda x: program(xp.asarray(x) + 0.0)}
+    compare((run_with.get(how) or xp.jit(lambda x: program(x + 0.0)))(values), want)
+
+
 def test_an_element_is_a_scalar_of_its_own():
     x = xp.asarray([1.0, 2.0]) * 1.0
     first = x[0]

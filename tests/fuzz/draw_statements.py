@@ -203,8 +203,6 @@ def _store_by_function(d: Drawer) -> None:
     """Functions that write into an array that they are given."""
     x = _target(d, "fi")
     form = d.choice(*FUNCTION_WRITES)
-    if ".flat" in form and not x.value.flags.c_contiguous:
-        raise Refused  # of what is no one run of memory, x.flat is a copy here (docs/differences.md)
     if d.options.traced and ("> 0" in form or "> 1" in form):
         raise Refused
     d.execute(form.format(x=x.text, n=d.number(x)))
