@@ -18,8 +18,9 @@ from numpy import (
     uint64,
 )
 
-# these two enter themselves in the table of protocols
+# these enter themselves in the table of protocols
 from uopc_array import _array_function as _array_function
+from uopc_array import _reductions as _reductions
 from uopc_array import _ufunc as _ufunc
 from uopc_array import (
     constants,
@@ -37,6 +38,7 @@ from uopc_array import (
     numpy_manipulation,
     numpy_padding,
     numpy_products,
+    numpy_quantiles,
     numpy_statistics,
     searching_functions,
     set_functions,
@@ -62,6 +64,7 @@ from uopc_array.numpy_equality import *
 from uopc_array.numpy_manipulation import *
 from uopc_array.numpy_padding import *
 from uopc_array.numpy_products import *
+from uopc_array.numpy_quantiles import *
 from uopc_array.numpy_statistics import *
 from uopc_array.searching_functions import *
 from uopc_array.set_functions import *
@@ -118,6 +121,7 @@ __all__ += numpy_equality.__all__
 __all__ += numpy_manipulation.__all__
 __all__ += numpy_padding.__all__
 __all__ += numpy_products.__all__
+__all__ += numpy_quantiles.__all__
 __all__ += numpy_statistics.__all__
 __all__ += searching_functions.__all__
 __all__ += set_functions.__all__

@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from uopc_array._assignment import value_node
 from uopc_array._host import call_host, to_host
 from uopc_array._namespace import PROTOCOLS, call, find_function
-from uopc_array._nodes import as_node, node_from_numpy
+from uopc_array._nodes import as_node, default_dtype, is_scalar, mask_node, node_from_numpy
 from uopc_array._numbers import is_sequence
+from uopc_array._promotion import check_cast, check_casting, result_dtype
 from uopc_array._ufunc import namespace_name, store
 from uopc_array.array import Array
-from uopc_core import TRACED, TRACKED
+from uopc_core import TRACED, TRACKED, DType, composite
 
 __all__ = ["array_function"]
 
@@ -37,8 +39,11 @@ def array_function(
     if path in _WRITERS:
         return _write(path, function, args, kwargs)
     out = kwargs.pop("out", None)
+    if out is None:
+        return _compute(path, function, args, kwargs)
+    casting = "unsafe" if path in _REDUCTIONS else kwargs.pop("casting", "same_kind")
     result = _compute(path, function, args, kwargs)
-    return result if out is None else store(path, result, out[0] if isinstance(out, tuple) else out)
+    return store(path, result, out[0] if isinstance(out, tuple) else out, casting)
 
 
 def _path(function: Callable[..., Any]) -> str:
@@ -48,6 +53,8 @@ def _path(function: Callable[..., Any]) -> str:
 
 
 def _compute(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if path.startswith("fft.") and "norm" in kwargs and kwargs["norm"] is None:
+        del kwargs["norm"]
     adapter = _ADAPTERS.get(path)
     if adapter is not None and (not kwargs or _takes(adapter, args, kwargs)):
         return adapter(*args, **kwargs)
@@ -79,12 +86,29 @@ def _write(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwarg
         call_host(f"numpy.{path}", function, args, kwargs)
         return
     if path == "copyto":
-        where = kwargs.get("where", True)
-        target[...] = args[1] if where is True else call("where", _array(where), args[1], target)
+        _copyto(*args, **kwargs)
         return
     values = to_host(f"numpy.{path}", target)
     call_host(f"numpy.{path}", function, (values, *args[1:]), kwargs)
     target._write(node_from_numpy(values))
+
+
+def _copyto(dst: Array, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    check_casting("copyto", casting)
+    _check_source(dst.dtype, src, casting)
+    if where is True:
+        dst[...] = src
+        return
+    mask = mask_node("copyto", where)
+    values = value_node(src if is_scalar(src) else as_node(src, name="copyto"), dst.dtype, dst.shape)
+    dst._write(composite.broadcast_to(mask, dst.shape).where(values, dst._uop))
+
+
+def _check_source(dtype: DType, src: Any, casting: str) -> None:
+    """A Python number but a bool is of any dtype that holds its kind, though of one only in the sense of "equiv"."""
+    if is_scalar(src) and not isinstance(src, bool) and casting != "equiv" and result_dtype(src, dtype) is dtype:
+        return
+    check_cast("copyto", default_dtype(src) if is_scalar(src) else as_node(src, name="copyto").dtype, dtype, casting)
 
 
 # ------------------------------------------------------------------------------------------- NumPy's ways of calling
@@ -105,7 +129,11 @@ def _method(name: str) -> Callable[..., Any]:
     return function
 
 
-def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+def _clip(
+    a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, casting: Any = None
+) -> Any:
+    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+        raise ValueError("clip: expected a_min and a_max, or min and max, got some of both")
     return call("clip", a, a_min if min is None else min, a_max if max is None else max)
 
 
@@ -118,13 +146,51 @@ def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: None = None, *
 
 
 def _argsort(a: Any, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Any:
-    return call("argsort", _array(a).ravel() if axis is None else _array(a), axis=-1 if axis is None else axis)
+    return _array(a).argsort(axis)
 
 
 def _unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
+    """Sorted, so that every nan stands at the end; all are one to NumPy."""
     if args or kwargs:
         return call_host("numpy.unique", np.unique, (ar, *args), kwargs)
-    return call("unique_values", _array(ar))
+    values = call("unique_values", _array(ar))
+    n_nan = int(np.count_nonzero(np.isnan(values._memory("unique").array)))
+    return values[: values.size - n_nan + 1] if n_nan > 1 else values
+
+
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    ours = mode in ("constant", "edge", "reflect", "symmetric", "wrap") and type(pad_width) is not dict
+    if ours and all(keyword == "constant_values" and mode == "constant" for keyword in kwargs):
+        return call("pad", array, pad_width, mode, **kwargs)
+    return call_host("numpy.pad", np.pad, (array, pad_width, mode), kwargs)
+
+
+def _qr(a: Any, mode: str = "reduced") -> Any:
+    if mode == "r":
+        return find_function("linalg.qr")(_array(a)).R
+    if mode in ("reduced", "complete"):
+        return find_function("linalg.qr")(_array(a), mode=mode)
+    return call_host("numpy.linalg.qr", np.linalg.qr, (a, mode), {})
+
+
+def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    if _array(A).ndim < 2 or tol is not None or hermitian:
+        return call_host("numpy.linalg.matrix_rank", np.linalg.matrix_rank, (A, tol, hermitian), {"rtol": rtol})
+    return find_function("linalg.matrix_rank")(_array(A), rtol=rtol)
+
+
+def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+    axes = (-1, -1, -1) if axis is None and (axisa, axisb, axisc) == (-1, -1, -1) else (axis,) * 3
+    extents = [x.shape[axes[0]] for x in (_array(a), _array(b)) if axes[0] is not None and -x.ndim <= axes[0] < x.ndim]
+    if extents == [3, 3]:
+        return call("cross", _array(a), _array(b), axis=axes[0])
+    return call_host("numpy.cross", np.cross, (a, b, axisa, axisb, axisc, axis), {})
+
+
+def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    if axis is None:
+        return call("take_along_axis", _array(arr).reshape(-1), indices, axis=0)
+    return call("take_along_axis", _array(arr), indices, axis=axis)
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -238,6 +304,9 @@ def _iscomplexobj(x: Any) -> bool:
     return _array(x).dtype.kind == "c"
 
 
+# these store in `out` whatever its dtype, as NumPy's do
+_REDUCTIONS = frozenset("sum prod max min amax amin mean var any all cumsum cumprod trace".split())
+
 _METHODS = (
     *("argmax", "argmin", "cumprod", "cumsum", "max", "mean", "min", "prod", "ravel", "repeat", "reshape"),
     *("round", "std", "sum", "swapaxes", "take", "transpose", "var", "any", "all", "squeeze", "trace"),
@@ -252,15 +321,20 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "argsort": _argsort,
     "broadcast_arrays": _broadcast_arrays,
     "clip": _clip,
+    "cross": _cross,
     "iscomplexobj": _iscomplexobj,
     "isrealobj": lambda x: not _iscomplexobj(x),
     "linspace": _linspace,
     "linalg.lstsq": _lstsq,
+    "linalg.matrix_rank": _matrix_rank,
     "linalg.norm": _norm,
     "linalg.pinv": _pinv,
+    "linalg.qr": _qr,
     "linalg.svd": _svd,
+    "pad": _pad,
     "polyfit": _polyfit,
     "sort": _sort,
+    "take_along_axis": _take_along_axis,
     "unique": _unique,
     "where": _where,
     **{name: _like(name) for name in ("arange", "array", "asarray", "empty", "eye", "full", "identity")},

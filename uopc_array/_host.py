@@ -33,7 +33,7 @@ def to_host(name: str, x: Any) -> Any:
     """`x` with every array of ours in it, also inside of tuples, lists and dicts, as a NumPy array of its own."""
     if isinstance(x, Array):
         _refuse_flags(name, x)
-        return x.to_numpy()
+        return x.to_numpy()[()] if x._is_number else x.to_numpy()
     if isinstance(x, tuple | list):
         items = [to_host(name, item) for item in cast("tuple[Any, ...]", x)]
         return items if isinstance(x, list) else tuple(items)

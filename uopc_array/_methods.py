@@ -11,8 +11,8 @@ from uopc_array._namespace import PROTOCOLS, call
 from uopc_array._nodes import as_node
 from uopc_array._numbers import integer, integers, known
 from uopc_array._tracing import refuse_exit
-from uopc_core import Ops, as_dtype, is_complex
-from uopc_core.errors import DTypeError, ShapeError
+from uopc_core import Ops, as_dtype, is_bool, is_complex
+from uopc_core.errors import AxisError, DTypeError, ShapeError
 
 __all__ = ["Methods"]
 
@@ -24,9 +24,9 @@ def _one_or_many(args: tuple[Any, ...]) -> Any:
     return args[0] if len(args) == 1 else args
 
 
-def _into(name: str, result: Any, out: Any) -> Any:
+def _into(name: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
     """`result`, stored in `out` where one is given, as NumPy's methods do."""
-    return result if out is None else PROTOCOLS["store"](name, result, out)
+    return result if out is None else PROTOCOLS["store"](name, result, out, casting)
 
 
 class Methods(Handle):
@@ -77,10 +77,27 @@ class Methods(Handle):
     # --- shape ---
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
-        """The same elements in another shape; one extent may be -1."""
-        if order not in ("C", "A", "K"):
-            return self.transpose().reshape(*_reversed(_one_or_many(shape))).transpose()
+        """The same elements in another shape; one extent may be -1.
+
+        They are read and put in rows, or with order "F" in columns; "A" is "F" where NumPy's array would lie so.
+        """
+        if order not in ("C", "F", "A"):
+            raise ValueError(f'reshape: expected order "C", "F" or "A", got {order!r}')
+        if order == "F" or (order == "A" and self._read_order("A") != self._read_order("C")):
+            return self.transpose().reshape(*_reversed(_one_or_many(shape)), copy=copy).transpose()
         return call("reshape", self, _one_or_many(shape), copy=copy)
+
+    def _read_order(self, order: str) -> tuple[int, ...]:
+        """The axes from the slowest to the fastest when the elements are read in one row."""
+        axes = tuple(range(self._uop.ndim))
+        if order == "F":
+            return axes[::-1]
+        if order == "C" or not isinstance(self._alias, View):
+            return axes
+        layout = self._layout()
+        if layout.flags.c_contiguous or layout.flags.f_contiguous:
+            return axes if layout.flags.c_contiguous else axes[::-1]
+        return axes if order == "A" else tuple(sorted(axes, key=lambda i: -abs(layout.strides[i])))
 
     def transpose(self, *axes: Any) -> Self:
         """The axes in another order, reversed if none is given."""
@@ -95,13 +112,19 @@ class Methods(Handle):
 
     def ravel(self, order: str = "C") -> Self:
         """The elements in one row: a view where they lie in that order, else an array of its own."""
-        if order not in ("C", "A", "K") or not self._layout().flags.c_contiguous:
-            return self.flatten(order)
-        return self.reshape(-1)
+        lined_up = self._lined_up("ravel", order)
+        return lined_up.reshape(-1) if lined_up._layout().flags.c_contiguous else lined_up.flatten()
 
     def flatten(self, order: str = "C") -> Self:
         """The elements in one row, in an array of its own."""
-        return self._from_uop(self.reshape(-1, order=order)._settled())  # no view
+        return self._array_from_uop(self._lined_up("flatten", order).reshape(-1)._settled())  # no view
+
+    def _lined_up(self, name: str, order: str) -> Self:
+        """This array with its axes in the order in which the elements are read."""
+        if order not in ("C", "F", "A", "K"):
+            raise ValueError(f'{name}: expected order "C", "F", "A" or "K", got {order!r}')
+        axes = self._read_order(order)
+        return self if axes == tuple(range(len(axes))) else self.transpose(axes)
 
     @property
     def flat(self) -> Self:
@@ -129,25 +152,54 @@ class Methods(Handle):
 
     # --- reductions ---
 
-    def sum(self, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Self:
-        """Sum of the elements; see `xp.sum`."""
-        return _into("sum", call("sum", self, axis=axis, dtype=dtype, keepdims=keepdims), out)
+    def _reduced(
+        self, name: str, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any, dtype: Any = None
+    ) -> Self:
+        result = PROTOCOLS["reduction"](name, self, axis, keepdims, initial, where, dtype)
+        return _into(name, result, out, "unsafe")  # as NumPy's reductions do
 
-    def prod(self, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Self:
-        """Product of the elements; see `xp.prod`."""
-        return _into("prod", call("prod", self, axis=axis, dtype=dtype, keepdims=keepdims), out)
+    def sum(
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Self:
+        """Sum of the elements that `where` selects, and of `initial`; see `xp.sum`."""
+        return self._reduced("sum", axis, out, keepdims, initial, where, dtype)
 
-    def max(self, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Self:
-        """Largest element; see `xp.max`."""
-        return _into("max", call("max", self, axis=axis, keepdims=keepdims), out)
+    def prod(
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Self:
+        """Product of the elements that `where` selects, and of `initial`; see `xp.prod`."""
+        return self._reduced("prod", axis, out, keepdims, initial, where, dtype)
 
-    def min(self, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Self:
-        """Smallest element; see `xp.min`."""
-        return _into("min", call("min", self, axis=axis, keepdims=keepdims), out)
+    def max(
+        self, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Self:
+        """Largest of the elements that `where` selects and of `initial`; see `xp.max`."""
+        return self._reduced("max", axis, out, keepdims, initial, where)
 
-    def mean(self, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Self:
-        """Arithmetic mean, computed in `dtype`; see `xp.mean`."""
-        return _into("mean", call("mean", self._in(dtype), axis=axis, keepdims=keepdims), out)
+    def min(
+        self, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Self:
+        """Smallest of the elements that `where` selects and of `initial`; see `xp.min`."""
+        return self._reduced("min", axis, out, keepdims, initial, where)
+
+    def mean(
+        self, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> Self:
+        """Arithmetic mean of the elements that `where` selects, computed in `dtype`; see `xp.mean`."""
+        result = PROTOCOLS["moment"]("mean", self._in(dtype), axis, keepdims, where)
+        return _into("mean", result, out, "unsafe")
 
     def var(
         self,
@@ -157,11 +209,14 @@ class Methods(Handle):
         ddof: Any = 0,
         keepdims: bool = False,
         *,
+        where: Any = True,
+        mean: Any = None,
         correction: Any = None,
     ) -> Self:
-        """Variance, computed in `dtype`; `correction` is another name of `ddof`."""
-        by = ddof if correction is None else correction
-        return _into("var", call("var", self._in(dtype), axis=axis, correction=by, keepdims=keepdims), out)
+        """Variance around `mean`, computed in `dtype`; `correction` is another name of `ddof`."""
+        by = _degrees("var", ddof, correction)
+        result = PROTOCOLS["moment"]("var", self._in(dtype), axis, keepdims, where, by, mean)
+        return _into("var", result, out, "unsafe")
 
     def std(
         self,
@@ -171,19 +226,22 @@ class Methods(Handle):
         ddof: Any = 0,
         keepdims: bool = False,
         *,
+        where: Any = True,
+        mean: Any = None,
         correction: Any = None,
     ) -> Self:
-        """Standard deviation, computed in `dtype`; `correction` is another name of `ddof`."""
-        by = ddof if correction is None else correction
-        return _into("std", call("std", self._in(dtype), axis=axis, correction=by, keepdims=keepdims), out)
+        """Standard deviation around `mean`, computed in `dtype`; `correction` is another name of `ddof`."""
+        by = _degrees("std", ddof, correction)
+        result = PROTOCOLS["moment"]("std", self._in(dtype), axis, keepdims, where, by, mean)
+        return _into("std", result, out)
 
-    def any(self, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Self:
-        """Whether any element is true; see `xp.any`."""
-        return _into("any", call("any", self, axis=axis, keepdims=keepdims), out)
+    def any(self, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Self:
+        """Whether any of the elements that `where` selects is true; see `xp.any`."""
+        return self._reduced("any", axis, out, keepdims, None, where)
 
-    def all(self, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Self:
-        """Whether all elements are true; see `xp.all`."""
-        return _into("all", call("all", self, axis=axis, keepdims=keepdims), out)
+    def all(self, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Self:
+        """Whether all of the elements that `where` selects are true; see `xp.all`."""
+        return self._reduced("all", axis, out, keepdims, None, where)
 
     def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
         """Place of the first largest element; see `xp.argmax`."""
@@ -195,11 +253,11 @@ class Methods(Handle):
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
         """Sums of the first elements, of the flattened array if `axis` is None."""
-        return _into("cumsum", call("cumsum", self, axis, dtype), out)
+        return _into("cumsum", call("cumsum", self, axis, dtype), out, "unsafe")
 
     def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
         """Products of the first elements, of the flattened array if `axis` is None."""
-        return _into("cumprod", call("cumprod", self, axis, dtype), out)
+        return _into("cumprod", call("cumprod", self, axis, dtype), out, "unsafe")
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """Sum of a diagonal."""
@@ -223,13 +281,9 @@ class Methods(Handle):
     def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Self:
         """Elements by index along an axis; one out of bounds raises, or with a mode is wrapped or clipped into them."""
         source, along = (self.reshape(-1), 0) if axis is None else (self, integer("take", "axis", axis))
-        places, n = call("asarray", indices), source._uop.shape[along]
-        if mode == "wrap":
-            places = call("remainder", places, n)
-        elif mode == "clip":
-            places = call("clip", places, 0, n - 1)
-        elif mode != "raise":
-            raise ValueError(f'take: expected a mode of "raise", "wrap" or "clip", got {mode!r}')
+        if not -source._uop.ndim <= along < source._uop.ndim:
+            raise AxisError(f"take: axis {along} is out of bounds for an array of {source._uop.ndim} axes")
+        places = self._places("take", call("asarray", indices), source._uop.shape[along], mode)
         return call("take", source, places, axis=along)
 
     def dot(self, other: Any) -> Self:
@@ -240,9 +294,10 @@ class Methods(Handle):
         """Places of the elements that are not zero; see `xp.nonzero`."""
         return call("nonzero", self)
 
-    def argsort(self, axis: int = -1, kind: str | None = None, *, stable: bool = True) -> Self:
-        """The order that sorts an axis, a stable one; see `xp.argsort`."""
-        return call("argsort", self, axis=axis, stable=stable)
+    def argsort(self, axis: int | None = -1, kind: str | None = None, *, stable: bool = True) -> Self:
+        """The order that sorts an axis, or the flattened array if it is None, a stable one; see `xp.argsort`."""
+        row = self.reshape(-1) if axis is None or not self._uop.shape else self
+        return call("argsort", row, axis=-1 if axis is None else axis, stable=stable)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
         """Where values belong in this sorted array; see `xp.searchsorted`."""
@@ -258,11 +313,25 @@ class Methods(Handle):
         """Assign `value` to every element."""
         self[...] = value  # pyright: ignore[reportIndexIssue]  # item assignment is added below
 
-    def put(self, indices: Any, values: Any) -> None:
-        """Assign to elements by their index in the flattened array."""
-        flat = self.flatten()
-        flat[indices] = values  # pyright: ignore[reportIndexIssue]
-        self._write(as_node(flat.reshape(self._uop.shape)))
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Assign to elements by their index in the flattened array; values that are too few are repeated."""
+        flat, given = self.flatten(), call("asarray", values).reshape(-1)
+        places = self._places("put", call("asarray", indices).reshape(-1), self._uop.size, mode)
+        if given.size and places.size != given.size:
+            given = call("take", given, call("remainder", call("arange", places.size), given.size))
+        if given.size:
+            flat[places] = given  # pyright: ignore[reportIndexIssue]
+            self._write(as_node(flat.reshape(self._uop.shape)))
+
+    def _places(self, name: str, indices: Any, n: int, mode: str) -> Any:
+        """Indices into `n` places; those out of bounds as `mode` says."""
+        if mode == "wrap":
+            return call("remainder", indices, n)
+        if mode == "clip":
+            return call("clip", indices, 0, n - 1)
+        if mode != "raise":
+            raise ValueError(f'{name}: expected a mode of "raise", "wrap" or "clip", got {mode!r}')
+        return indices
 
     def tobytes(self, order: str = "C") -> bytes:
         """The elements as bytes, in rows or, with order "F", in columns."""
@@ -274,12 +343,25 @@ class Methods(Handle):
         if dtype is None:
             return self._same_kind(self._settled())
         wanted = as_dtype(dtype, "view")
-        if wanted.itemsize != self._uop.dtype.itemsize:
-            raise ShapeError(f"view: expected a dtype of the size of {self._uop.dtype.name}, got {wanted.name}")
-        return self._same_kind(self._settled().bitcast(wanted))
+        node = self._settled()
+        if wanted.itemsize != node.dtype.itemsize:
+            raise ShapeError(f"view: expected a dtype of the size of {node.dtype.name}, got {wanted.name}")
+        return self._same_kind(node.cast(wanted) if is_bool(node.dtype) or is_bool(wanted) else node.bitcast(wanted))
 
     def _in(self, dtype: Any) -> Self:
         return self if dtype is None else self.astype(dtype)
+
+
+def _degrees(name: str, ddof: Any, correction: Any) -> Any:
+    """
+    Raises:
+        ValueError: both names of one number are given.
+    """
+    if correction is None:
+        return ddof
+    if not (type(ddof) is int and ddof == 0):
+        raise ValueError(f"{name}: expected ddof or correction, two names of one number, got both")
+    return correction
 
 
 def _reversed(shape: Any) -> tuple[int, ...]:

@@ -15,8 +15,8 @@ from uopc_core.errors import shortened
 
 __all__ = ["PROTOCOLS", "call", "find_function", "namespace"]
 
-# how arrays take part in NumPy's functions, entered here by the modules that import the class: "ufunc", "function", and
-# "store", which puts a result in the array that `out=` names
+# how arrays take part in NumPy's functions, entered here by the modules that import the class: "ufunc", "function",
+# "store", which puts a result in the array that `out=` names, "reduction" and "moment", with a mask and a first value
 PROTOCOLS: dict[str, Callable[..., Any]] = {}
 
 _PACKAGE = __name__.partition(".")[0]

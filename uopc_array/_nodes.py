@@ -22,6 +22,7 @@ __all__ = [
     "cast_node",
     "const_node",
     "is_scalar",
+    "mask_node",
     "node_from_numpy",
     "to_operand",
 ]
@@ -82,6 +83,20 @@ def const_node(name: str, x: Scalar, dtype: DType, shape: tuple[int, ...] = ()) 
         return UOp.const(x, dtype, shape)
     except OverflowError as error:
         raise OverflowError(f"{name}: {error}; convert the array, or the int with asarray, to a wider dtype") from None
+
+
+def mask_node(name: str, where: Any) -> UOp:
+    """The mask that `where` is: an array of bool, or a list, whose items are taken for True or False.
+
+    Raises:
+        DTypeError: an array of another dtype.
+    """
+    if isinstance(where, list | tuple) or is_scalar(where):
+        return as_node(where, as_dtype(bool), name=name)
+    mask = as_node(where, name=name)
+    if not is_bool(mask.dtype):
+        raise DTypeError(f"{name}: expected where of dtype bool, got {mask.dtype.name}")
+    return mask
 
 
 def _refuse_without_copy(name: str, copy: bool | None, x: object) -> None:

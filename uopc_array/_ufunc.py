@@ -16,11 +16,13 @@ from uopc_array._assignment import value_node
 from uopc_array._host import call_host, to_host
 from uopc_array._indexing import advanced_orders, parse_key, view_of
 from uopc_array._namespace import PROTOCOLS, call, find_function
-from uopc_array._nodes import as_node, is_scalar, node_from_numpy, to_operand
+from uopc_array._nodes import as_node, cast_node, default_dtype, is_scalar, mask_node, node_from_numpy
 from uopc_array._operators import check_same_kind
 from uopc_array._origins import gather
+from uopc_array._promotion import check_cast, promote_dtypes, result_dtype
 from uopc_array.array import Array
-from uopc_core import Ops, UOp, as_dtype, composite
+from uopc_array.statistical_functions import accumulator
+from uopc_core import DType, Ops, UOp, as_dtype, composite, is_complex, is_inexact
 from uopc_core.errors import ShapeError
 
 __all__ = ["array_ufunc", "namespace_name", "store"]
@@ -73,38 +75,46 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
     result = compute(ufunc, inputs, kwargs if where is True or method != "reduce" else {**kwargs, "where": where})
     if where is not True and method != "reduce":
         result = _select(where, result, outs)
-    return _deliver(ufunc, result, outs)
+    return _deliver(ufunc, result, outs, "unsafe" if method != "__call__" else kwargs.get("casting", "same_kind"))
 
 
 def _select(where: Any, result: Any, outs: tuple[Any, ...]) -> Any:
     """`result` where the mask holds, elsewhere what the output held before (zeros where there is none)."""
     before = outs[0] if outs else call("zeros_like", result)
-    return Array._from_uop(call("where", call("asarray", where), result, call("asarray", before))._uop)
+    return Array._from_uop(
+        call("where", Array._array_from_uop(mask_node("where", where)), result, call("asarray", before))._uop
+    )
 
 
-def _deliver(ufunc: np.ufunc, result: Any, outs: tuple[Any, ...]) -> Any:
+def _deliver(ufunc: np.ufunc, result: Any, outs: tuple[Any, ...], casting: str) -> Any:
     """`result`, stored in the given outputs where there are any."""
     if not outs:
         return result
     results = cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)
-    stored = [x if out is None else store(ufunc.__name__, x, out) for x, out in zip(results, outs, strict=True)]
+    stored = [
+        x if out is None else store(ufunc.__name__, x, out, casting) for x, out in zip(results, outs, strict=True)
+    ]
     return tuple(stored) if isinstance(result, tuple) else stored[0]
 
 
-def store(name: str, x: Any, out: Any) -> Any:
-    """`x` in `out`, an array of ours or of NumPy of that shape and of a dtype of the same kind; returns `out`."""
+def store(name: str, x: Any, out: Any, casting: Any = "same_kind") -> Any:
+    """`x` in `out`, an array of ours or of NumPy of that shape and of a dtype that `casting` allows; returns `out`."""
     if not isinstance(out, _ARRAYS):
         raise TypeError(f"{name}: expected an array for out, got {type(out).__name__}")
     if isinstance(out, Array):
         out._refuse_number(f"{name}: out")
     node = as_node(x)
-    check_same_kind(name, node.dtype, as_dtype(out.dtype))
+    wanted = as_dtype(out.dtype)
+    if casting == "same_kind":
+        check_same_kind(name, node.dtype, wanted)
+    else:
+        check_cast(name, node.dtype, wanted, casting)
     if isinstance(out, Array):
         if node.shape != out.shape:
             raise ShapeError(f"{name}: the result of shape {node.shape} does not fit out of shape {out.shape}")
-        out._write(node.cast(out.dtype))
+        out._write(cast_node(node, wanted, name))
     else:
-        np.copyto(out, to_host(name, call("asarray", x)), casting="same_kind")
+        np.copyto(out, to_host(name, call("asarray", x)), casting=casting)
     return out
 
 
@@ -115,9 +125,20 @@ def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     dtype = kwargs.get("dtype")
     if function is None or not set(kwargs) <= {"dtype", "casting", "order", "subok"}:
         return call_host(ufunc.__name__, ufunc, _wide(ufunc, inputs), kwargs)
-    if dtype is not None:
-        inputs = tuple([call("asarray", x, dtype=dtype) for x in inputs])
+    if dtype is not None and not _is_of_result(ufunc, dtype):
+        inputs = tuple([_cast_input(ufunc.__name__, x, dtype, kwargs.get("casting", "same_kind")) for x in inputs])
     return function(*inputs)
+
+
+def _is_of_result(ufunc: np.ufunc, dtype: Any) -> bool:
+    """Whether `dtype` is bool because the ufunc asks something of numbers; it says nothing of the inputs then."""
+    return as_dtype(dtype).kind == "b" and any(loop in ("b->?", "bb->?") for loop in ufunc.types)
+
+
+def _cast_input(name: str, x: Any, dtype: Any, casting: Any) -> Any:
+    wanted = as_dtype(dtype, name)
+    check_cast(name, result_dtype(x, wanted) if is_scalar(x) else as_node(x).dtype, wanted, casting)
+    return call("asarray", x, dtype=wanted)
 
 
 def _wide(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -130,24 +151,23 @@ def _wide(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     axis = kwargs["axis"] if "axis" in kwargs else (*inputs, 0)[1]
-    operand = inputs[0]
-    name = _REDUCTIONS.get(ufunc.__name__)
-    known = {"axis", "dtype", "keepdims"}
+    operand, name = inputs[0], _REDUCTIONS.get(ufunc.__name__)
+    known = {"axis", "dtype", "keepdims", "initial", "where"}
     if name is None or any(k not in known and v is not None for k, v in kwargs.items()) or len(inputs) > 2:
         return call_host(f"{ufunc.__name__}.reduce", ufunc.reduce, inputs, kwargs)
-    return find_function(name)(
-        call("asarray", operand, dtype=kwargs.get("dtype")), axis=axis, keepdims=kwargs.get("keepdims", False)
-    )
+    x = call("asarray", operand, dtype=kwargs.get("dtype"))
+    more = (kwargs.get("keepdims", False), kwargs.get("initial"), kwargs.get("where", True))
+    return PROTOCOLS["reduction"](name, x, axis, *more, kwargs.get("dtype") if name in ("sum", "prod") else None)
 
 
 def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     op = _SCANS.get(ufunc.__name__)
     if op is None:
         return call_host(f"{ufunc.__name__}.accumulate", ufunc.accumulate, inputs, kwargs)
+    node, wanted = as_node(inputs[0]), kwargs.get("dtype")
     axis = kwargs["axis"] if "axis" in kwargs else (*inputs, 0)[1]
-    node = as_node(inputs[0], None if kwargs.get("dtype") is None else as_dtype(kwargs["dtype"]))
-    if node.dtype.kind == "b" and op in (Ops.ADD, Ops.MUL):
-        node = node.cast(np.int64)
+    if wanted is not None or op in (Ops.ADD, Ops.MUL):
+        node = cast_node(node, accumulator(ufunc.__name__, node.dtype, wanted), ufunc.__name__)
     return Array._from_uop(composite.scan_axis(node, op, normalize_axis(ufunc.__name__, axis, node.ndim)))
 
 
@@ -177,7 +197,7 @@ def _at(ufunc: np.ufunc, x: Any, key: Any, *rest: Any) -> None:
         cast("Any", ufunc).at(x, to_host(name, key), *[to_host(name, value) for value in rest])
         return
     mode = _SCATTERS.get(ufunc.__name__)
-    if mode is None:
+    if mode is None or not _rounds_never(name, mode, x.dtype, rest[0]):
         values = to_host(name, x)
         cast("Any", ufunc).at(values, to_host(name, key), *[to_host(name, value) for value in rest])
         x._write(node_from_numpy(values))
@@ -185,10 +205,21 @@ def _at(ufunc: np.ufunc, x: Any, key: Any, *rest: Any) -> None:
     x._write(_scatter_at(ufunc.__name__, mode, x._uop, key, rest[0]))
 
 
+def _rounds_never(name: str, mode: str, dtype: DType, value: Any) -> bool:
+    """Whether combining in `dtype` is the same as combining in the promoted dtype and converting each result.
+
+    Raises:
+        DTypeError: `value` is complex, and `dtype` is not.
+    """
+    given = default_dtype(value) if is_scalar(value) else as_node(value).dtype
+    if is_complex(given) or is_inexact(dtype):
+        check_same_kind(name, given, dtype)
+        return True
+    return promote_dtypes(dtype, given) is dtype or (given.kind in "biu" and mode in ("add", "mul"))
+
+
 def _scatter_at(name: str, mode: str, x: UOp, key: Any, value: Any) -> UOp:
     """`x` with `value` combined into what `key` selects, every index by itself."""
-    operand = to_operand(value)
-    check_same_kind(name, x.dtype if is_scalar(operand) else as_node(operand).dtype, x.dtype)
     flat = composite.iota((x.size,), 0).reshape(x.shape)
     parsed = parse_key(key, x.shape)
     picked = view_of(flat, parsed)
@@ -196,7 +227,7 @@ def _scatter_at(name: str, mode: str, x: UOp, key: Any, value: Any) -> UOp:
         order, back = advanced_orders(parsed)
         picked = gather(f"{name}.at", picked.permute(order), *parsed.arrays, axes=order).permute(back)
     places = picked.reshape((picked.size,))
-    values = value_node(operand, x.dtype, picked.shape).reshape((picked.size,))
+    values = value_node(as_node(value), x.dtype, picked.shape).reshape((picked.size,))
     return UOp.new(Ops.SCATTER, (x.reshape((x.size,)), values, places), mode).reshape(x.shape)
 
 

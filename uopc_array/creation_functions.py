@@ -27,7 +27,7 @@ from uopc_array._nodes import as_node, cast_node, const_node, default_dtype, is_
 from uopc_array._promotion import broadcast as broadcast_shape
 from uopc_array._promotion import promote_floating
 from uopc_array.array import Array
-from uopc_core import DType, Ops, UOp, composite, dtypes, is_complex, is_float, is_integer
+from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, ShapeError, ZeroStepError
 
 __all__ = [
@@ -326,7 +326,7 @@ def arange(
         ``dtype``; shape ``(ceil((stop - start) / step),)``, or ``(0,)`` where that is negative.
     Raises:
         ZeroStepError: (a ValueError and a ZeroDivisionError) ``step`` is 0.
-        DTypeError: complex or bool is asked for.
+        DTypeError: more than two numbers of bool.
     Example:
         >>> import uopc_array as xp
         >>> xp.arange(1, 10, 3)
@@ -339,13 +339,14 @@ def arange(
     first, last, gap = [number("arange", what, value, _RAMP) for what, value in given.items()]
     whole = all(isinstance(value, int) for value in (first, last, gap))
     wanted = optional_dtype("arange", dtype) or (dtypes.int64 if whole else dtypes.float64)
-    if not (is_integer(wanted) or is_float(wanted)):
-        raise DTypeError(f"arange: expected a real dtype that is not bool, got {wanted.name}")
     if gap == 0:
         raise ZeroStepError(f"arange: expected a step other than 0, got start={first}, stop={last}, step={gap}")
     n = max(int(-((first - last) // gap)) if whole else _count(first, last, gap), 0)
     check_shape("arange", (n,))
-    return wrap(_ramp(n, first, gap if n > 1 else 0, wanted))
+    if is_bool(wanted) and n > 2:
+        raise DTypeError(f"arange: expected two numbers at most for bool, got {n}")
+    real = dtypes.float64 if is_complex(wanted) else dtypes.int64 if is_bool(wanted) else wanted
+    return wrap(_ramp(n, first, gap if n > 1 else 0, real).cast(wanted))
 
 
 def _count(first: float, last: float, gap: float) -> int:

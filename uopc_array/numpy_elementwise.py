@@ -341,12 +341,18 @@ def isneginf(x: Array, /) -> Array:
 
 
 def nan_to_num(
-    x: Array, /, *, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None
+    x: Array,
+    /,
+    copy: bool = True,
+    nan: ArrayLike = 0.0,
+    posinf: ArrayLike | None = None,
+    neginf: ArrayLike | None = None,
 ) -> Array:
     """``x`` with nan and infinities replaced.
 
     Args:
         x: any dtype, any shape.
+        copy: False assigns the result to ``x``, where that is an array, and returns it.
         nan: in place of nan: a number, or an array that can be broadcast to the shape of ``x``.
         posinf: in place of plus infinity, likewise; None is the largest number of the dtype.
         neginf: in place of minus infinity, likewise; None is the smallest.
@@ -359,11 +365,16 @@ def nan_to_num(
     """
     node = node_of("nan_to_num", x)
     if not is_inexact(node.dtype):
-        return wrap(node)
-    if is_complex(node.dtype):
+        out = node
+    elif is_complex(node.dtype):
         parts = [_numbers(part, nan, posinf, neginf) for part in (_bodies.real(node), _bodies.imag(node))]
-        return wrap(parts[0].binary(Ops.COMPLEX, parts[1]))
-    return wrap(_numbers(node, nan, posinf, neginf))
+        out = parts[0].binary(Ops.COMPLEX, parts[1])
+    else:
+        out = _numbers(node, nan, posinf, neginf)
+    if copy or not isinstance(x, Array) or x._is_number:  # pyright: ignore[reportUnnecessaryIsInstance]  # lists as well
+        return wrap(out)
+    x._write(out)
+    return x
 
 
 def _numbers(node: UOp, nan: ArrayLike, posinf: ArrayLike | None, neginf: ArrayLike | None) -> UOp:

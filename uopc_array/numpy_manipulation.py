@@ -25,7 +25,7 @@ from uopc_array.array import Array
 from uopc_array.creation_functions import asarray, eye, rows_and_columns
 from uopc_array.manipulation_functions import concat, flip, moveaxis, permute_dims, reshape
 from uopc_core import UOp, as_dtype, composite, dtypes
-from uopc_core.errors import ShapeError
+from uopc_core.errors import AxisError, ShapeError
 
 __all__ = [
     "append",
@@ -210,6 +210,8 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0, /) -> Array:
         start: axis before which it comes.
     Returns:
         dtype of ``a``; the permuted shape.
+    Raises:
+        AxisError: an axis is out of range.
     Example:
         >>> import uopc_array as xp
         >>> xp.rollaxis(xp.zeros((2, 3, 4)), 2).shape
@@ -219,6 +221,8 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0, /) -> Array:
     source = normalize_axis("rollaxis", axis, x.ndim)
     start = integer("rollaxis", "start", start)
     place = start + x.ndim if start < 0 else start
+    if not 0 <= place <= x.ndim:
+        raise AxisError(f"rollaxis: expected start between {-x.ndim} and {x.ndim}, got {start}")
     return moveaxis(x, source, place - 1 if source < place else place)
 
 
@@ -440,19 +444,26 @@ def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 
 
 
 def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
-    """`split` along axis 0."""
-    return _cut("vsplit", asarray(ary)._uop, indices_or_sections, 0, equal=True)
+    """`split` along axis 0, of two axes or more."""
+    return _cut("vsplit", _of_axes("vsplit", ary, 2), indices_or_sections, 0, equal=True)
 
 
 def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
     """`split` along axis 1, or the only axis of a vector."""
-    node = node_of("hsplit", ary)
+    node = _of_axes("hsplit", ary, 1)
     return _cut("hsplit", node, indices_or_sections, 0 if node.ndim == 1 else 1, equal=True)
 
 
 def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> list[Array]:
     """`split` along axis 2."""
-    return _cut("dsplit", asarray(ary)._uop, indices_or_sections, 2, equal=True)
+    return _cut("dsplit", _of_axes("dsplit", ary, 3), indices_or_sections, 2, equal=True)
+
+
+def _of_axes(name: str, x: ArrayLike, least: int) -> UOp:
+    node = node_of(name, x)
+    if node.ndim < least:
+        raise ShapeError(f"{name}: expected {least} axes or more, got shape {node.shape}")
+    return node
 
 
 # ------------------------------------------------------------------------------------------- order and diagonals

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any, cast
+
+import numpy as np
 
 from uopc_array import _axes, _bodies
 from uopc_array._arguments import (
@@ -12,7 +13,6 @@ from uopc_array._arguments import (
     AxisLike,
     as_floating,
     as_real,
-    as_real_floating,
     integer,
     known,
     node_of,
@@ -20,14 +20,23 @@ from uopc_array._arguments import (
     normalize_axis,
     operand,
     wrap,
-    wrap_array,
 )
 from uopc_array._nodes import Operand, as_node, is_scalar
-from uopc_array._promotion import promote, promote_to, result_dtype
+from uopc_array._promotion import promote, promote_to
+from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
-from uopc_array.statistical_functions import cumulative_prod, cumulative_sum, max, mean, min, per_degree_of_freedom, sum
+from uopc_array.statistical_functions import (
+    cumulative_prod,
+    cumulative_sum,
+    max,
+    mean,
+    min,
+    per_degree_of_freedom,
+    squares,
+    sum,
+)
 from uopc_array.statistical_functions import prod as prod_of
-from uopc_core import DType, Ops, UOp, composite, dtypes, is_inexact, sort_last_axis
+from uopc_core import TRACED, DType, Ops, UOp, composite, dtypes, is_bool, is_inexact
 from uopc_core.errors import ShapeError
 
 __all__ = [
@@ -37,19 +46,15 @@ __all__ = [
     "cumprod",
     "cumsum",
     "gradient",
-    "median",
     "nancumsum",
     "nanmax",
     "nanmean",
-    "nanmedian",
     "nanmin",
     "nanprod",
     "nanstd",
     "nansum",
     "nanvar",
-    "percentile",
     "ptp",
-    "quantile",
     "trapezoid",
 ]
 
@@ -131,12 +136,14 @@ def average(a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = Non
     Args:
         a: any dtype, any shape; integers and bool are converted to float64.
         axis: axes reduced; None reduces all.
-        weights: of the shape of ``a``, or one for each place of a single ``axis``; None weighs all alike.
+        weights: of the shape of ``a``, or of its extents at the axes that ``axis`` names, in their order; None weighs
+            all alike.
         keepdims: keep reduced axes with extent 1.
     Returns:
         the promoted dtype; shape without ``axis``.
     Raises:
-        ShapeError: weights of another shape.
+        ShapeError, TypeError: weights of another shape; without an axis it is a TypeError.
+        ZeroDivisionError: weights that sum to 0. Under `jit`, where nobody knows, the quotient is nan or infinite.
     Example:
         >>> import uopc_array as xp
         >>> xp.average(xp.asarray([1.0, 5.0]), weights=xp.asarray([3.0, 1.0]))
@@ -147,131 +154,25 @@ def average(a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = Non
         return mean(wrap(node_of("average", a)), axis=axis, keepdims=keepdims)
     node, weight = node_of("average", a), node_of("average", weights)
     axes = normalize_axes("average", axis, node.ndim)
-    if weight.shape != node.shape:
-        if len(axes) != 1 or weight.shape != (node.shape[axes[0]],):
-            raise ShapeError(
-                f"average: weights of shape {weight.shape} do not fit a of shape {node.shape} at axis={axis}"
-            )
-        weight = weight.reshape([n if i == axes[0] else 1 for i, n in enumerate(node.shape)])
-    x, w = as_floating("average", *promote("average", node, weight))
-    total = composite.reduce_axes(x * w, Ops.ADD, axes, keepdims)
-    return wrap(total / composite.reduce_axes(w, Ops.ADD, axes, keepdims))
+    x, w = as_floating("average", *promote("average", node, _weights_on(node.shape, weight, axis, axes)))
+    whole = composite.reduce_axes(w, Ops.ADD, axes, keepdims)
+    if not whole.flags & TRACED and bool(np.any(buffer_of_node(whole, "average").array == 0)):
+        raise ZeroDivisionError(f"average: expected weights whose sum is not 0, got shape {weight.shape} that sum to 0")
+    return wrap(composite.reduce_axes(x * w, Ops.ADD, axes, keepdims) / whole)
 
 
-# ------------------------------------------------------------------------------------------- order statistics
-
-
-def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
-    """Quantiles, interpolated linearly between the two nearest elements.
-
-    Args:
-        a: a real dtype, any shape; integers and bool are converted to float64.
-        q: between 0 and 1; a Python number or an array, whose axes come first in the result.
-        axis: axes reduced; None reduces all.
-        keepdims: keep reduced axes with extent 1.
-    Returns:
-        dtype of ``a`` as converted, or the wider one of an array ``q``; axes of ``q``, then those of ``a`` without
-        ``axis``. nan where an element is.
-    Raises:
-        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, no elements.
-        ValueError: a Python number ``q`` is not between 0 and 1. In an array it is an IndexError, when computed.
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.quantile(xp.asarray([1.0, 2.0, 4.0]), 0.75)
-        Array(3., dtype=float64)
-    """
-    _check_part("quantile", q, 1)
-    (node,) = as_real_floating("quantile", node_of("quantile", a))
-    where = operand("quantile", "q", q)
-    axes = normalize_axes("quantile", axis, node.ndim)
-    n = prod(node.shape[i] for i in axes)
-    if n == 0:
-        raise ShapeError(f"quantile: no elements have no quantile, got shape {node.shape} with axis={axis}")
-    rest = [m for i, m in enumerate(node.shape) if i not in axes]
-    ordered = sort_last_axis(composite.move_axes_last(node, axes).reshape((*rest, n)), False, False)
-    place = as_node(where).cast(dtypes.float64) * (n - 1)
-    out = _interpolated(_axes.move_axis(ordered, len(rest), 0), place, n, result_dtype(node, where))
-    if keepdims:
-        kept = [1 if i in axes else m for i, m in enumerate(node.shape)]
-        return wrap_array(out.reshape((*place.shape, *kept)))
-    return wrap(out)
-
-
-def _check_part(name: str, q: ArrayLike, whole: int) -> None:
-    if isinstance(q, int | float) and not 0 <= q <= whole:
-        raise ValueError(f"{name}: expected q between 0 and {whole}, got {q}")
-
-
-def _interpolated(rows: UOp, place: UOp, n: int, dtype: DType) -> UOp:
-    """Rows at a place between two, in `dtype`; a nan is in the last row if there is one, and then it is the result."""
-    below = place.unary(Ops.FLOOR)
-    low = below.cast(dtypes.int64)
-    first, second = rows.index(low), rows.index((low + 1).binary(Ops.MIN, n - 1))
-    part = (place - below).cast(dtype).reshape((*place.shape, *[1] * (rows.ndim - 1))).expand(first.shape)
-    last = composite.broadcast_to(rows.index(n - 1), first.shape)
-    distance = (second - first).cast(dtype)
-    first, second = first.cast(dtype), second.cast(dtype)
-    between = (part < 0.5).where(first + distance * part, second - distance * (1 - part))  # from the nearer one
-    return _bodies.isnan(last).where(last.cast(dtype), between)
-
-
-def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
-    """Quantiles by percent; see `quantile`.
-
-    Args:
-        a: a real dtype, any shape; integers and bool are converted to float64.
-        q: between 0 and 100.
-        axis: axes reduced; None reduces all.
-        keepdims: keep reduced axes with extent 1.
-    Returns:
-        dtype of ``a`` as converted, or the wider one of an array ``q``; axes of ``q``, then those of ``a`` without
-        ``axis``.
-    Raises:
-        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, an empty axis.
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.percentile(xp.asarray([1.0, 2.0, 4.0]), 50)
-        Array(2., dtype=float64)
-    """
-    _check_part("percentile", q, 100)
-    percent = operand("percentile", "q", q)
-    part: Any = wrap(percent) if isinstance(percent, UOp) else percent
-    return quantile(a, part / 100, known("percentile", "axis", axis), keepdims=keepdims)
-
-
-def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
-    """The element in the middle, or the mean of the two there.
-
-    Args:
-        a: a real dtype, any shape; integers and bool are converted to float64.
-        axis: axes reduced; None reduces all.
-        keepdims: keep reduced axes with extent 1.
-    Returns:
-        dtype of ``a`` as converted; shape without ``axis``. nan where an element is.
-    Raises:
-        ShapeError: no elements.
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.median(xp.asarray([3.0, 1.0, 9.0]))
-        Array(3., dtype=float64)
-    """
-    (node,) = as_real_floating("median", node_of("median", a))
-    axes = normalize_axes("median", axis, node.ndim)
-    n = prod(node.shape[i] for i in axes)
-    if n == 0:
-        raise ShapeError(f"median: no elements have no median, got shape {node.shape} with axis={axis}")
-    rest = [m for i, m in enumerate(node.shape) if i not in axes]
-    rows = sort_last_axis(composite.move_axes_last(node, axes).reshape((*rest, n)), False, False)
-    low, high, last = (_column(rows, i) for i in ((n - 1) // 2, n // 2, n - 1))
-    middle = low if n % 2 else (low + high) * 0.5
-    out = _bodies.isnan(last).where(last, middle)
-    if keepdims:
-        return wrap_array(out.reshape([1 if i in axes else m for i, m in enumerate(node.shape)]))
-    return wrap(out)
-
-
-def _column(rows: UOp, place: int) -> UOp:
-    return _axes.move_axis(rows, rows.ndim - 1, 0).index(place)
+def _weights_on(shape: tuple[int, ...], weight: UOp, axis: AxisLike, axes: tuple[int, ...]) -> UOp:
+    """The weights with the axes of what they weigh."""
+    if weight.shape == shape:
+        return weight
+    if axis is None:
+        raise TypeError(
+            f"average: weights of shape {weight.shape} need an axis of a, which has shape {shape}; got none"
+        )
+    if weight.shape != tuple([shape[i] for i in axes]):
+        raise ShapeError(f"average: weights of shape {weight.shape} do not fit a of shape {shape} at axis={axis}")
+    in_order = weight.permute([axes.index(i) for i in sorted(axes)])
+    return in_order.reshape([n if i in axes else 1 for i, n in enumerate(shape)])
 
 
 # ------------------------------------------------------------------------------------------- without nan
@@ -384,7 +285,7 @@ def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: ArrayLike = 0, keepdims
     """`var` of what is not nan, with ``ddof`` taken off the number of elements; nan where too few are left.
 
     Raises:
-        AxisError, DTypeError: a wrong axis, complex numbers.
+        AxisError: an axis is out of range or given twice.
     Example:
         >>> xp.nanvar(xp.asarray([2.0, xp.nan, 4.0]))
         Array(1., dtype=float64)
@@ -393,51 +294,28 @@ def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: ArrayLike = 0, keepdims
 
 
 def _nan_variance(name: str, a: ArrayLike, axis: AxisLike, ddof: ArrayLike, keepdims: bool) -> UOp:
-    (node,) = as_real_floating(name, node_of(name, a))
+    given = node_of(name, a)
+    (node,) = as_floating(name, given)
     axes = normalize_axes(name, axis, node.ndim)
     center = composite.broadcast_to(nanmean(node, axes, keepdims=True)._uop, node.shape)
     valid = node.eq(node)
     apart = valid.where(node - center, 0)  # nan where the center is infinite
-    count = valid.cast(node.dtype)
-    total = composite.reduce_axes(apart * apart, Ops.ADD, axes, keepdims)
-    number = composite.reduce_axes(count, Ops.ADD, axes, keepdims)
-    return per_degree_of_freedom(name, total, number, operand(name, "ddof", ddof))
+    total = composite.reduce_axes(squares(apart), Ops.ADD, axes, keepdims)
+    number = composite.reduce_axes(valid.cast(total.dtype), Ops.ADD, axes, keepdims)
+    overdrawn = float("nan") if is_inexact(given.dtype) else 0.0  # of integers it is what `var` gives in NumPy
+    return per_degree_of_freedom(name, total, number, operand(name, "ddof", ddof), overdrawn)
 
 
 def nanstd(a: ArrayLike, axis: AxisLike = None, *, ddof: ArrayLike = 0, keepdims: bool = False) -> Array:
     """Square root of `nanvar`.
 
     Raises:
-        AxisError, DTypeError: a wrong axis, complex numbers.
+        AxisError: an axis is out of range or given twice.
     Example:
         >>> xp.nanstd(xp.asarray([2.0, xp.nan, 4.0]))
         Array(1., dtype=float64)
     """
     return wrap(_bodies.root_of_squares(_nan_variance("nanstd", a, axis, ddof, keepdims)))
-
-
-def nanmedian(a: ArrayLike, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """`median` of what is not nan; nan where there is nothing else.
-
-    Raises:
-        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, an empty axis.
-    Example:
-        >>> xp.nanmedian(xp.asarray([2.0, xp.nan, 1.0]))
-        Array(1.5, dtype=float64)
-    """
-    (given,) = as_real_floating("nanmedian", node_of("nanmedian", a))
-    node = given.reshape((given.size,)) if axis is None else given
-    at = 0 if axis is None else normalize_axis("nanmedian", axis, node.ndim)
-    if node.shape[at] == 0:
-        raise ShapeError(f"nanmedian: no elements have no median, got shape {given.shape} with axis={axis}")
-    rows = _axes.move_axis(sort_last_axis(_axes.move_axis(node, at, node.ndim - 1), False, False), node.ndim - 1, 0)
-    count = composite.reduce_axes(node.eq(node).cast(dtypes.int64), Ops.ADD, (at,))
-    low = (count - 1).binary(Ops.MAX, 0) // 2
-    places = [place.reshape((1, *place.shape)) for place in (low, count // 2)]
-    first, second = (_axes.take_along_axis("nanmedian", rows, place, 0).reshape(count.shape) for place in places)
-    out = count.eq(0).where(float("nan"), (first + second) * 0.5)
-    kept = (1,) * given.ndim if axis is None else (*node.shape[:at], 1, *node.shape[at + 1 :])
-    return wrap_array(out.reshape(kept)) if keepdims else wrap(out)
 
 
 # ------------------------------------------------------------------------------------------- slopes and areas
@@ -552,7 +430,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
         return wrap(_area(pairs, operand("trapezoid", "dx", dx), at, axis))
     points = node_of("trapezoid", x)
     points = points if points.ndim == 1 else _axes.move_axis(points, at, points.ndim - 1)
-    gaps = _neighbours(points, Ops.SUB)
+    gaps = _neighbours(points, Ops.CMPNE if is_bool(points.dtype) else Ops.SUB)
     heights, widths = promote("trapezoid", pairs, gaps)
     return wrap((heights * widths * 0.5).reduce(Ops.ADD, 1))
 

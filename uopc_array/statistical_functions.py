@@ -28,7 +28,7 @@ from uopc_core.errors import AxisError, ShapeError
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 
-def _accumulator(name: str, dtype: DType, wanted: Any) -> DType:
+def accumulator(name: str, dtype: DType, wanted: Any) -> DType:
     """The dtype in which a sum or product is taken: small integers and bool in 64 bits, unless one is asked for."""
     if wanted is not None:
         return optional_dtype(name, wanted) or dtype
@@ -39,7 +39,7 @@ def _accumulator(name: str, dtype: DType, wanted: Any) -> DType:
 
 def _total(name: str, op: Ops, x: Array, axis: AxisLike, dtype: Any, keepdims: bool) -> Array:
     node = node_of(name, x)
-    wanted = _accumulator(name, node.dtype, dtype)
+    wanted = accumulator(name, node.dtype, dtype)
     axes = normalize_axes(name, axis, node.ndim)
     node = cast_node(node, wanted, name)
     if is_bool(wanted):
@@ -141,11 +141,20 @@ def min(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
 
 
 def _mean(node: UOp, axes: tuple[int, ...], keepdims: bool) -> UOp:
-    """Complex part by part: a nan or inf in one leaves the other alone."""
-    total, n = composite.reduce_axes(node, Ops.ADD, axes, keepdims), product(node.shape[a] for a in axes)
-    if not is_complex(node.dtype):
+    total = composite.reduce_axes(node, Ops.ADD, axes, keepdims)
+    return shared_among(total, product(node.shape[a] for a in axes))
+
+
+def shared_among(total: UOp, n: int | UOp) -> UOp:
+    """``total / n``, of complex numbers part by part: a nan or inf in one leaves the other alone."""
+    if not is_complex(total.dtype):
         return total / n
     return (_bodies.real(total) / n).binary(Ops.COMPLEX, _bodies.imag(total) / n)
+
+
+def squares(node: UOp) -> UOp:
+    """The square of the absolute value, real."""
+    return _bodies.real(node * node.unary(Ops.CONJ)) if is_complex(node.dtype) else node * node
 
 
 def mean(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
@@ -173,20 +182,25 @@ def _variance(name: str, x: Array, axis: AxisLike, correction: ArrayLike, keepdi
     (node,) = as_floating(name, node_of(name, x))
     axes = normalize_axes(name, axis, node.ndim)
     apart = node - composite.broadcast_to(_mean(node, axes, keepdims=True), node.shape)
-    square = _bodies.real(apart * apart.unary(Ops.CONJ)) if is_complex(node.dtype) else apart * apart
-    total = composite.reduce_axes(square, Ops.ADD, axes, keepdims)
+    total = composite.reduce_axes(squares(apart), Ops.ADD, axes, keepdims)
     return per_degree_of_freedom(name, total, product(node.shape[a] for a in axes), correction)
 
 
-def per_degree_of_freedom(name: str, total: UOp, count: int | UOp, correction: ArrayLike) -> UOp:
-    """``total / (count - correction)``, nan unless the divisor is positive; it is computed in float64, as in NumPy."""
+def per_degree_of_freedom(
+    name: str, total: UOp, count: int | UOp, correction: ArrayLike, overdrawn: float = nan
+) -> UOp:
+    """``total / (count - correction)``; the divisor is computed in float64, as in NumPy.
+
+    Args:
+        overdrawn: the divisor where that is not positive: nan for the standard, 0 for NumPy.
+    """
     by = operand(name, "correction", correction)
     if is_scalar(by) and isinstance(count, int):
         n = count - cast("float", by)
-        return total / (n if n > 0 else nan)
+        return total / (n if n > 0 else overdrawn)
     taken, given = promote_to(name, dtypes.float64, by, count)
     degrees = (given - taken).cast(total.dtype)
-    total, divisor = promote_to(name, total.dtype, total, (degrees > 0).where(degrees, nan))
+    total, divisor = promote_to(name, total.dtype, total, (degrees > 0).where(degrees, overdrawn))
     return total / divisor
 
 
@@ -244,7 +258,7 @@ def _cumulative(name: str, op: Ops, x: Array, axis: int | None, dtype: Any, incl
     if axis is None and node.ndim > 1:
         raise AxisError(f"{name}: expected an axis for an array of {node.ndim} axes, got axis=None")
     at = normalize_axis(name, 0 if axis is None else axis, node.ndim)
-    node = cast_node(node, _accumulator(name, node.dtype, dtype), name)
+    node = cast_node(node, accumulator(name, node.dtype, dtype), name)
     out = composite.scan_axis(node, op, at)
     if include_initial:
         shape = [1 if i == at else n for i, n in enumerate(node.shape)]

@@ -1,0 +1,204 @@
+"""Quantiles and medians, beyond the standard: a sort and a gather, lazy and differentiable."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from uopc_array import _axes, _bodies
+from uopc_array._arguments import (
+    ArrayLike,
+    AxisLike,
+    as_real,
+    as_real_floating,
+    node_of,
+    normalize_axes,
+    operand,
+    wrap,
+    wrap_array,
+)
+from uopc_array._nodes import Operand, as_node, is_scalar
+from uopc_array._origins import gather
+from uopc_array._promotion import result_dtype
+from uopc_array._realize import buffer_of_node
+from uopc_array.array import Array
+from uopc_core import TRACED, DType, Ops, UOp, composite, dtypes, is_float, sort_last_axis
+from uopc_core.errors import IndexShapeError
+
+__all__ = ["median", "nanmedian", "percentile", "quantile"]
+
+
+def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """Quantiles, interpolated linearly between the two nearest elements.
+
+    Args:
+        a: a real dtype, any shape; integers and bool are converted to float64 unless ``q`` is 0 or 1 as an integer.
+        q: between 0 and 1; a Python number or an array, whose axes come first in the result.
+        axis: axes reduced; None reduces all.
+        keepdims: keep reduced axes with extent 1.
+    Returns:
+        dtype of ``a`` as converted, or the wider one of an array ``q``; axes of ``q``, then those of ``a`` without
+        ``axis``. nan where an element is.
+    Raises:
+        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, no elements.
+        ValueError: ``q`` is not between 0 and 1. Under `jit` it is an IndexError when it runs.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.quantile(xp.asarray([1.0, 2.0, 4.0]), 0.75)
+        Array(3., dtype=float64)
+    """
+    return _quantile("quantile", a, _within("quantile", operand("quantile", "q", q), 1), axis, keepdims)
+
+
+def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """Quantiles by percent; see `quantile`.
+
+    Args:
+        a: a real dtype, any shape; integers and bool are converted to float64.
+        q: between 0 and 100.
+        axis: axes reduced; None reduces all.
+        keepdims: keep reduced axes with extent 1.
+    Returns:
+        dtype of ``a`` as converted, or the wider one of an array ``q``; axes of ``q``, then those of ``a`` without
+        ``axis``.
+    Raises:
+        AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, no elements.
+        ValueError: ``q`` is not between 0 and 100. Under `jit` it is an IndexError when it runs.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.percentile(xp.asarray([1.0, 2.0, 4.0]), 50)
+        Array(2., dtype=float64)
+    """
+    percent = _within("percentile", operand("percentile", "q", q), 100)
+    part: Any = wrap(percent) if isinstance(percent, UOp) else percent
+    return _quantile("percentile", a, part / 100, axis, keepdims)
+
+
+def _within(name: str, q: Operand, whole: int) -> Operand:
+    """
+    Raises:
+        ValueError: a part of `q` that is known is not between 0 and `whole`.
+    """
+    if is_scalar(q):
+        values = np.asarray(q)
+    else:
+        node = as_node(q)
+        if node.flags & TRACED:
+            return q
+        values = buffer_of_node(node, name).array
+    outside = ~((values >= 0) & (values <= whole))
+    if outside.any():
+        raise ValueError(f"{name}: expected q between 0 and {whole}, got {values[outside].reshape(-1)[0].item()}")
+    return q
+
+
+def _quantile(name: str, a: ArrayLike, q: Any, axis: AxisLike, keepdims: bool) -> Array:
+    parts = as_node(q)
+    (given,) = as_real(name, node_of(name, a))
+    (node,) = as_real_floating(name, given) if is_float(parts.dtype) else (given,)
+    axes = normalize_axes(name, axis, node.ndim)
+    rows = _sorted_rows(node, axes)
+    n = rows.shape[0]
+    if n == 0 and prod(rows.shape[1:]):
+        raise IndexShapeError(f"{name}: no elements have no quantile, got shape {node.shape} with axis={axis}")
+    last = max(n - 1, 0)
+    # an index that is out of bounds, where the part is
+    place = ((parts >= 0) & (parts <= 1)).where(parts.cast(dtypes.float64) * last, float(n))
+    if is_float(parts.dtype):
+        out = _interpolated(name, rows, place, result_dtype(node, q))
+    else:
+        out = _with_nan(rows, gather(name, rows, place.cast(dtypes.int64)))
+    if keepdims:
+        return wrap_array(out.reshape((*parts.shape, *_kept(node.shape, axes))))
+    return wrap(out)
+
+
+def _sorted_rows(node: UOp, axes: tuple[int, ...]) -> UOp:
+    """The elements of `axes` in order, along axis 0, before the other axes."""
+    rest = [m for i, m in enumerate(node.shape) if i not in axes]
+    n = prod(node.shape[i] for i in axes)
+    ordered = sort_last_axis(composite.move_axes_last(node, axes).reshape((*rest, n)), False, False)
+    return _axes.move_axis(ordered, len(rest), 0)
+
+
+def _kept(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[int]:
+    return [1 if i in axes else n for i, n in enumerate(shape)]
+
+
+def _with_nan(rows: UOp, out: UOp) -> UOp:
+    """`out`, or nan where the rows hold one: it is the last then."""
+    if not is_float(rows.dtype):
+        return out
+    last = composite.broadcast_to(rows.index(rows.shape[0] - 1), out.shape)
+    return _bodies.isnan(last).where(last.cast(out.dtype), out)
+
+
+def _interpolated(name: str, rows: UOp, place: UOp, dtype: DType) -> UOp:
+    """Rows at a place between two, in `dtype`."""
+    below = place.unary(Ops.FLOOR)
+    low = below.cast(dtypes.int64)
+    first, second = gather(name, rows, low), rows.index((low + 1).binary(Ops.MIN, rows.shape[0] - 1))
+    part = (place - below).cast(dtype).reshape((*place.shape, *[1] * (rows.ndim - 1))).expand(first.shape)
+    distance = (second - first).cast(dtype)
+    first, second = first.cast(dtype), second.cast(dtype)
+    between = (part < 0.5).where(first + distance * part, second - distance * (1 - part))  # from the nearer one
+    return _with_nan(rows, between)
+
+
+def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """The element in the middle, or the mean of the two there; nan of none.
+
+    Args:
+        a: a real dtype, any shape; integers and bool are converted to float64.
+        axis: axes reduced; None reduces all.
+        keepdims: keep reduced axes with extent 1.
+    Returns:
+        dtype of ``a`` as converted; shape without ``axis``. nan where an element is.
+    Raises:
+        AxisError, DTypeError: a wrong axis, complex numbers.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.median(xp.asarray([3.0, 1.0, 9.0]))
+        Array(3., dtype=float64)
+    """
+    (node,) = as_real_floating("median", node_of("median", a))
+    axes = normalize_axes("median", axis, node.ndim)
+    rows = _sorted_rows(node, axes)
+    n = rows.shape[0]
+    if n == 0:
+        out = UOp.const(float("nan"), node.dtype, rows.shape[1:])
+    else:
+        low, high = rows.index((n - 1) // 2), rows.index(n // 2)
+        out = _with_nan(rows, low if n % 2 else (low + high) * 0.5)
+    return wrap_array(out.reshape(_kept(node.shape, axes))) if keepdims else wrap(out)
+
+
+def nanmedian(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """`median` of what is not nan; nan where there is nothing else.
+
+    Raises:
+        AxisError, DTypeError: a wrong axis, complex numbers.
+    Example:
+        >>> xp.nanmedian(xp.asarray([2.0, xp.nan, 1.0]))
+        Array(1.5, dtype=float64)
+    """
+    (node,) = as_real_floating("nanmedian", node_of("nanmedian", a))
+    axes = normalize_axes("nanmedian", axis, node.ndim)
+    rows = _sorted_rows(node, axes)
+    if rows.shape[0] == 0:
+        out = UOp.const(float("nan"), node.dtype, rows.shape[1:])
+    else:
+        out = _middle_of_numbers(rows)
+    return wrap_array(out.reshape(_kept(node.shape, axes))) if keepdims else wrap(out)
+
+
+def _middle_of_numbers(rows: UOp) -> UOp:
+    """The median of sorted rows, which have their nan behind the numbers."""
+    count = composite.reduce_axes(rows.eq(rows).cast(dtypes.int64), Ops.ADD, (0,))
+    low = (count - 1).binary(Ops.MAX, 0) // 2
+    places = [place.reshape((1, *place.shape)) for place in (low, count // 2)]
+    first, second = (_axes.take_along_axis("nanmedian", rows, place, 0).reshape(count.shape) for place in places)
+    middle = (count % 2).eq(1).where(first, (first + second) * 0.5)
+    return count.eq(0).where(float("nan"), middle)
