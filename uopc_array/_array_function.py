@@ -85,6 +85,7 @@ def _write(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwarg
     if not isinstance(target, Array):
         call_host(f"numpy.{path}", function, args, kwargs)
         return
+    target._refuse_number(path)
     if path == "copyto":
         _copyto(*args, **kwargs)
         return
@@ -159,7 +160,7 @@ def _unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    ours = mode in ("constant", "edge", "reflect", "symmetric", "wrap") and type(pad_width) is not dict
+    ours = mode in ("constant", "edge", "reflect", "symmetric", "wrap") and not hasattr(pad_width, "keys")
     if ours and all(keyword == "constant_values" and mode == "constant" for keyword in kwargs):
         return call("pad", array, pad_width, mode, **kwargs)
     return call_host("numpy.pad", np.pad, (array, pad_width, mode), kwargs)

@@ -10,7 +10,7 @@ from uopc_array._origins import compute
 from uopc_array._tracing import trace_error
 from uopc_core import TRACED, TRACKED, Buffer, Ops, UOp
 
-__all__ = ["NumPyArray", "buffer_from_numpy", "buffer_of_node", "read_only_view", "realize_node"]
+__all__ = ["NumPyArray", "buffer_from_numpy", "buffer_of_node", "read_only_view", "realize_node", "values_in_memory"]
 
 NumPyArray = np.ndarray[Any, Any]
 
@@ -39,6 +39,18 @@ def buffer_of_node(uop: UOp, what: str = "this function") -> Buffer:
     if uop.flags & TRACED:
         raise trace_error(what, uop)
     return uop.realized if uop.realized is not None else compute([uop])[0]
+
+
+def values_in_memory(uop: UOp) -> NumPyArray | None:
+    """The values of `uop` where they are there already, or are one constant; None where they had to be computed."""
+    if uop.op is Ops.BUFFER:
+        return uop.arg.array
+    if uop.realized is not None:
+        return uop.realized.array
+    source = uop
+    while source.op in (Ops.EXPAND, Ops.RESHAPE):
+        source = source.src[0]
+    return np.full(uop.shape, source.arg, uop.dtype) if source.op is Ops.CONST else None
 
 
 def realize_node(uop: UOp) -> UOp:

@@ -11,12 +11,12 @@ from typing import Any
 from uopc_array import _bodies
 from uopc_array._arguments import AxisLike, as_floating, as_real, filler, node_of, normalize_axes, wrap
 from uopc_array._namespace import PROTOCOLS, call
-from uopc_array._nodes import as_node, cast_node, is_scalar, mask_node
-from uopc_array._promotion import promote
+from uopc_array._nodes import cast_node, is_scalar, mask_node
+from uopc_array._promotion import promote, result_dtype
 from uopc_array.array import Array
 from uopc_array.statistical_functions import accumulator, per_degree_of_freedom, shared_among, squares
-from uopc_core import Ops, UOp, composite, dtypes, is_bool, real_dtype
-from uopc_core.errors import ShapeError
+from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, real_dtype
+from uopc_core.errors import DTypeError, ShapeError
 
 __all__: list[str] = []
 
@@ -90,13 +90,20 @@ def _moment(name: str, node: UOp, axes: tuple[int, ...], keepdims: bool, where: 
     mask = None if where is True else _mask(name, where, node.shape)
     if name == "mean":
         return _mean(node, mask, axes, keepdims)
-    center = _mean(node, mask, axes, keepdims=True) if mean is None else as_node(mean, name=name)
+    center = _mean(node, mask, axes, keepdims=True) if mean is None else _given_mean(name, node, mean)
     node, center = promote(name, node, center)
     apart = _selected(node - center, mask)
     total = composite.reduce_axes(squares(apart), Ops.ADD, axes, keepdims)
     count = _count(node, mask, axes, keepdims)
     variance = per_degree_of_freedom(name, total, count, ddof, overdrawn=0.0)
     return variance if name == "var" else _bodies.root_of_squares(variance)
+
+
+def _given_mean(name: str, node: UOp, mean: Any) -> UOp:
+    given = node_of(name, mean)
+    if is_complex(given.dtype) and not is_complex(node.dtype):
+        raise DTypeError(f"{name}: expected a real mean of {node.dtype.name}, got {given.dtype.name}")
+    return cast_node(given, result_dtype(mean, node))
 
 
 def _selected(node: UOp, mask: UOp | None) -> UOp:

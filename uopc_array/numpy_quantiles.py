@@ -22,9 +22,9 @@ from uopc_array._arguments import (
 from uopc_array._nodes import Operand, as_node, is_scalar
 from uopc_array._origins import gather
 from uopc_array._promotion import result_dtype
-from uopc_array._realize import buffer_of_node
+from uopc_array._realize import values_in_memory
 from uopc_array.array import Array
-from uopc_core import TRACED, DType, Ops, UOp, composite, dtypes, is_float, sort_last_axis
+from uopc_core import DType, Ops, UOp, composite, dtypes, is_float, sort_last_axis
 from uopc_core.errors import IndexShapeError
 
 __all__ = ["median", "nanmedian", "percentile", "quantile"]
@@ -43,7 +43,8 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
         ``axis``. nan where an element is.
     Raises:
         AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, no elements.
-        ValueError: ``q`` is not between 0 and 1. Under `jit` it is an IndexError when it runs.
+        ValueError: ``q`` is not between 0 and 1. Of an array that is not in memory yet it is an IndexError, when
+            the values are computed.
     Example:
         >>> import uopc_array as xp
         >>> xp.quantile(xp.asarray([1.0, 2.0, 4.0]), 0.75)
@@ -65,7 +66,7 @@ def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: b
         ``axis``.
     Raises:
         AxisError, DTypeError, ShapeError: a wrong axis, complex numbers, no elements.
-        ValueError: ``q`` is not between 0 and 100. Under `jit` it is an IndexError when it runs.
+        ValueError: ``q`` is not between 0 and 100; see `quantile`.
     Example:
         >>> import uopc_array as xp
         >>> xp.percentile(xp.asarray([1.0, 2.0, 4.0]), 50)
@@ -81,13 +82,9 @@ def _within(name: str, q: Operand, whole: int) -> Operand:
     Raises:
         ValueError: a part of `q` that is known is not between 0 and `whole`.
     """
-    if is_scalar(q):
-        values = np.asarray(q)
-    else:
-        node = as_node(q)
-        if node.flags & TRACED:
-            return q
-        values = buffer_of_node(node, name).array
+    values = np.asarray(q) if is_scalar(q) else values_in_memory(as_node(q))
+    if values is None:
+        return q
     outside = ~((values >= 0) & (values <= whole))
     if outside.any():
         raise ValueError(f"{name}: expected q between 0 and {whole}, got {values[outside].reshape(-1)[0].item()}")

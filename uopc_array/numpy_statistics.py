@@ -23,7 +23,7 @@ from uopc_array._arguments import (
 )
 from uopc_array._nodes import Operand, as_node, is_scalar
 from uopc_array._promotion import promote, promote_to
-from uopc_array._realize import buffer_of_node
+from uopc_array._realize import values_in_memory
 from uopc_array.array import Array
 from uopc_array.statistical_functions import (
     cumulative_prod,
@@ -36,7 +36,7 @@ from uopc_array.statistical_functions import (
     sum,
 )
 from uopc_array.statistical_functions import prod as prod_of
-from uopc_core import TRACED, DType, Ops, UOp, composite, dtypes, is_bool, is_inexact
+from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_inexact
 from uopc_core.errors import ShapeError
 
 __all__ = [
@@ -143,7 +143,7 @@ def average(a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = Non
         the promoted dtype; shape without ``axis``.
     Raises:
         ShapeError, TypeError: weights of another shape; without an axis it is a TypeError.
-        ZeroDivisionError: weights that sum to 0. Under `jit`, where nobody knows, the quotient is nan or infinite.
+        ZeroDivisionError: weights in memory that sum to 0; of others the quotient is nan or infinite.
     Example:
         >>> import uopc_array as xp
         >>> xp.average(xp.asarray([1.0, 5.0]), weights=xp.asarray([3.0, 1.0]))
@@ -156,9 +156,15 @@ def average(a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = Non
     axes = normalize_axes("average", axis, node.ndim)
     x, w = as_floating("average", *promote("average", node, _weights_on(node.shape, weight, axis, axes)))
     whole = composite.reduce_axes(w, Ops.ADD, axes, keepdims)
-    if not whole.flags & TRACED and bool(np.any(buffer_of_node(whole, "average").array == 0)):
+    if _sums_to_zero(weight, axes if weight.shape == node.shape else None):
         raise ZeroDivisionError(f"average: expected weights whose sum is not 0, got shape {weight.shape} that sum to 0")
     return wrap(composite.reduce_axes(x * w, Ops.ADD, axes, keepdims) / whole)
+
+
+def _sums_to_zero(weight: UOp, axes: tuple[int, ...] | None) -> bool:
+    """Whether weights, as far as they are known, sum to 0 somewhere."""
+    values = values_in_memory(weight)
+    return values is not None and bool(np.any(values.sum(axes) == 0))
 
 
 def _weights_on(shape: tuple[int, ...], weight: UOp, axis: AxisLike, axes: tuple[int, ...]) -> UOp:

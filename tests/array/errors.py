@@ -191,7 +191,7 @@ AT_THE_CALL: list[Case] = [
     ("xp.arange(0, 3, 0)", ZeroDivisionError, "a step other than 0, got start=0, stop=3, step=0"),
     ("xp.arange(float('nan'))", ValueError, "expected finite numbers, got start=0, stop=nan"),
     ("xp.arange(300, dtype='int8')", OverflowError, "Python integer 299 out of bounds for int8"),
-    ("xp.arange(3, dtype='bool')", TypeError, "expected a real dtype that is not bool, got bool"),
+    ("xp.arange(3, dtype='bool')", TypeError, "expected two numbers at most for bool, got 3"),
     ("xp.linspace(0, 1, -1)", ValueError, "of 0 or more, got num=-1"),
     ("xp.linspace(0, 1, 1.5)", TypeError, "expected an integer for num, got 1.5"),
     ("xp.linspace(V, xp.zeros(2))", ValueError, r"shapes \(3,\) and \(2,\) cannot be broadcast"),

@@ -139,12 +139,10 @@ def test_wrong_arguments_are_refused() -> None:
         xp.convolve(xp.asarray(M), xp.asarray(V))
     with pytest.raises(ValueError, match="diagonal: expected two axes"):
         xp.diagonal(xp.asarray(M), 0, 1, 1)
-    with pytest.raises(ValueError, match="median: no elements have no median"):
-        xp.median(xp.zeros(0))
-    with pytest.raises(ValueError, match="average: weights of shape"):
+    with pytest.raises(TypeError, match="average: weights of shape"):
         xp.average(xp.asarray(M), weights=xp.asarray(V))
-    with pytest.raises(ValueError, match="nanmedian: no elements have no median"):
-        xp.nanmedian(xp.zeros(0))
+    with pytest.raises(ValueError, match="average: weights of shape"):
+        xp.average(xp.asarray(M), axis=0, weights=xp.asarray(V))
     with pytest.raises(ValueError, match=r"quantile: expected q between 0 and 1, got 1\.5"):
         xp.quantile(xp.asarray(V), 1.5)
     with pytest.raises(ValueError, match="percentile: expected q between 0 and 100, got -1"):
