@@ -11,7 +11,7 @@ from tests.rewrite.values import bits_of, special_values
 from uopc_core import Buffer, DType, Ops, UOp, context, dtypes, is_complex, is_float, is_integer, realize_all, toposort
 from uopc_core.dtype import DTYPES
 from uopc_core.errors import DTypeError
-from uopc_core.ir.op import BINARY, UNARY
+from uopc_core.ir.op import BINARY, REDUCIBLE, SCANNABLE, UNARY
 
 __all__ = ["CASTS", "ELEMENTWISE_CASES", "alone", "assert_same", "compute", "graphs", "over", "values_of"]
 
@@ -105,7 +105,6 @@ def assert_same(got: Sequence[Array], want: Sequence[Array], what: str, nodes: S
 
 _SOME_DTYPES = (dtypes.float64, dtypes.float32, dtypes.complex128, dtypes.complex64, dtypes.int32, dtypes.uint8)
 _CONSTANTS = (0.0, 1.0, -1.0, 2.0, 3.0, 0.5, 0.1, -2.5, 1e30, float("inf"), float("nan"), -0.0, 17.0)
-_EXACT_REDUCTIONS = (Ops.MAX, Ops.MIN, Ops.AND, Ops.OR)
 
 
 @st.composite
@@ -174,16 +173,18 @@ def _selection(draw: st.DrawFn, known: Sequence[UOp], shape: tuple[int, ...]) ->
 
 def _reduction(draw: st.DrawFn, known: Sequence[UOp], shape: tuple[int, ...]) -> UOp | None:
     x = _pick(draw, known)
-    ops = [op for op in _EXACT_REDUCTIONS if _takes(op, x.dtype)]
-    if not ops:
-        return None
-    op = draw(st.sampled_from(ops))
-    if draw(st.booleans()):
+    op = draw(st.sampled_from([op for op in sorted(REDUCIBLE) if _takes(op, x.dtype)]))
+    way = draw(st.sampled_from(["rows", "columns", "all", "scan"]))
+    if way == "rows":
         return x.reduce(op, 1).reshape((shape[0], 1)).expand(shape)
-    return x.permute((1, 0)).reduce(op, 1).reshape((1, shape[1])).expand(shape)
+    if way == "columns":
+        return x.permute((1, 0)).reduce(op, 1).reshape((1, shape[1])).expand(shape)
+    if way == "all":
+        return x.reduce(op, 2).reshape((1, 1)).expand(shape)
+    return x.scan(op) if op in SCANNABLE and x.dtype.kind != "b" else None
 
 
-_STEPS = (_elementwise, _elementwise, _elementwise, _elementwise, _cast, _movement, _selection, _reduction)
+_STEPS = (_elementwise, _elementwise, _elementwise, _elementwise, _cast, _movement, _selection, _reduction, _reduction)
 
 
 def slices(n: int) -> Iterator[slice]:
