@@ -88,6 +88,7 @@ def test_compiled_it_agrees_as_well(name: str) -> None:
 
 # what is in the namespace and computes nothing of NumPy's
 OTHER = {
+    "context": "a context manager of settings",
     "__array_namespace_info__": "test_inspection.py",
     "explain": "a text",
     "show_config": "a text",
