@@ -1,6 +1,7 @@
 # make demo    trains a network on handwritten digits (all set-up included)
 # make test    all tests                              make bench        speed, against other libraries
 # make lint    ruff and pyright                       make conformance  the array API's own test suite
+# make accuracy  errors of functions, derivatives and sums, to docs/accuracy.md
 # make fuzz    N=100 SEED=0: N random programs of each kind against NumPy, from any seed
 #
 # Needs make and Python 3.11 or newer. The virtual environment is made once, in .venv, and reused; VENV=folder names another one.
@@ -34,6 +35,9 @@ lint: $(VENV)/.ready-test
 format: $(VENV)/.ready-test
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
+
+accuracy: $(VENV)/.ready-test
+	$(RUN) -m benchmarks.accuracy
 
 bench: $(VENV)/.ready-bench
 	$(RUN) -m benchmarks

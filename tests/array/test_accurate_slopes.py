@@ -10,7 +10,7 @@ import pytest
 from mpmath import mpf
 
 import uopc_array as xp
-from tests.array.slope_references import BINARY, TERMS, UNARY, reference
+from benchmarks.slopes import BINARY, TERMS, UNARY, reference
 from uopc_core import context
 
 mp: Any = mpmath.mp  # whose functions are made at run time
