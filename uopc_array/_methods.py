@@ -155,6 +155,9 @@ class Methods(Handle):
     def _reduced(
         self, name: str, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any, dtype: Any = None
     ) -> Self:
+        if initial is None and where is True:
+            more = {} if dtype is None else {"dtype": dtype}
+            return _into(name, call(name, self, axis=axis, keepdims=keepdims, **more), out, "unsafe")
         result = PROTOCOLS["reduction"](name, self, axis, keepdims, initial, where, dtype)
         return _into(name, result, out, "unsafe")  # as NumPy's reductions do
 
@@ -198,8 +201,10 @@ class Methods(Handle):
         self, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
     ) -> Self:
         """Arithmetic mean of the elements that `where` selects, computed in `dtype`; see `xp.mean`."""
-        result = PROTOCOLS["moment"]("mean", self._in(dtype), axis, keepdims, where)
-        return _into("mean", result, out, "unsafe")
+        x = self._in(dtype)
+        if where is True:
+            return _into("mean", call("mean", x, axis=axis, keepdims=keepdims), out, "unsafe")
+        return _into("mean", PROTOCOLS["moment"]("mean", x, axis, keepdims, where), out, "unsafe")
 
     def var(
         self,

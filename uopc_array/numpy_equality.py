@@ -37,16 +37,22 @@ def isclose(
     """
     center = _as_center(b)
     x = node_of("isclose", a) if is_scalar(center) or not is_scalar(a) else a
-    if type(rtol) is float and type(atol) is float and isinstance(center, UOp):
-        limit = center.unary(Ops.ABS) * rtol + atol
-    else:
-        limit = _times_and_plus(center.unary(Ops.ABS) if isinstance(center, UOp) else abs(center), rtol, atol)
-    distance, limit = promote("isclose", _distance(x, center), limit)
-    x, y = promote("isclose", x, center)
+    if type(rtol) is float and type(atol) is float and isinstance(center, UOp) and isinstance(x, UOp):
+        if x.dtype is center.dtype and x.shape == center.shape:
+            limit = center.unary(Ops.ABS) * rtol + atol
+            return _near(x, center, (x - center).unary(Ops.ABS) <= limit, equal_nan)
+    size = center.unary(Ops.ABS) if isinstance(center, UOp) else abs(center)
+    distance, limit = promote("isclose", _distance(x, center), _times_and_plus(size, rtol, atol))
+    first, second = promote("isclose", x, center)
+    return _near(first, second, distance <= limit, equal_nan)
+
+
+def _near(x: UOp, y: UOp, near: UOp, equal_nan: bool) -> Array:
     same, finite = x.eq(y), _bodies.isfinite(y)
     if equal_nan:
         same = same | (_bodies.isnan(x) & _bodies.isnan(y))
-    same, near, finite = promote("isclose", same, distance <= limit, finite)
+    if near.shape != same.shape:
+        same, near, finite = promote("isclose", same, near, finite)
     return wrap(same | (near & finite))
 
 
