@@ -34,13 +34,18 @@ def _infer_matmul(params: tuple[Any, ...], types: Sequence[TensorType]) -> tuple
 
 
 def _matmul_into(params: tuple[Any, ...], arrays: Sequence[Any], outputs: Sequence[Any]) -> None:
+    (out,) = outputs
     if not params:
-        np.matmul(*_in_order(*arrays), out=outputs[0])
+        np.matmul(*_in_order(*arrays), out=out)
         return
+    # what the numbers with marks meet
+    others = [other for side, other in zip(("right", "left"), arrays, strict=True) if side in params]
     with np.errstate(invalid="ignore", over="ignore"):
-        np.matmul(*_in_order(*arrays), out=outputs[0])
-        if not _is_finite(outputs[0]):
-            outputs[0][...] = _without_the_dead(params[0], *arrays)
+        np.matmul(*_in_order(*arrays), out=out)
+        # no harm was done if all of that is finite, or the result is: the smaller one is looked at
+        looked_at = others if sum([x.size for x in others]) < out.size else [out]
+        if not all([_is_finite(x) for x in looked_at]):
+            out[...] = _without_the_dead(params, *arrays)
 
 
 def _evaluate_matmul(params: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
@@ -66,20 +71,24 @@ def _laid_out(x: Array, packed: bool) -> Array:
 
 def _is_finite(x: Any) -> bool:
     """Whether all of `x` is finite, in one pass; False, too, where the sum of the squares overflows."""
-    flat = x.reshape(-1)
+    flat = x.ravel(order="K")
     product: Any = np.vdot
     return bool(np.isfinite(product(flat, flat)))
 
 
-def _without_the_dead(marked: str, x: Any, y: Any) -> Any:
-    """``x @ y`` where the marks of one operand, negative zeros, make 0 also of what is infinite or nan."""
-    if marked == "right":
-        return _without_the_dead("left", y.mT, x.mT).mT
-    bad = ~np.isfinite(y).all(tuple([axis for axis in range(y.ndim) if axis != y.ndim - 2]))
-    alive = ~_is_marked(x)
+def _without_the_dead(params: Sequence[Any], x: Any, y: Any) -> Any:
+    """``x @ y`` where the marks of operands, negative zeros, make 0 also of what is infinite or nan."""
+    alive_x = ~_is_marked(x) if "left" in params else np.ones(x.shape, bool)
+    alive_y = ~_is_marked(y) if "right" in params else np.ones(y.shape, bool)
+    bad = np.zeros(x.shape[-1], bool)  # the terms of the sum in which a mark may meet what is not finite
+    if "left" in params:
+        bad |= ~np.isfinite(y).all(tuple([axis for axis in range(y.ndim) if axis != y.ndim - 2]))
+    if "right" in params:
+        bad |= ~np.isfinite(x).all(tuple(range(x.ndim - 1)))
     out: Any = np.matmul(*_in_order(x[..., ~bad], y[..., ~bad, :]))
     for k in np.flatnonzero(bad):
-        out += np.where(alive[..., k, None], x[..., k, None] * y[..., k, None, :], 0)
+        alive = alive_x[..., k, None] & alive_y[..., k, None, :]
+        out += np.where(alive, x[..., k, None] * y[..., k, None, :], 0)
     return out
 
 

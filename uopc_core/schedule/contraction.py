@@ -22,6 +22,7 @@ __all__ = ["lower_contractions", "may_be_contraction"]
 
 MIN_LIBRARY_WORK = 16384  # multiplications; below it generated code beats the call
 _LIBRARY_KINDS = "iufc"
+_SIDES = ("left", "right")
 _OTHER_SIDE = {"left": "right", "right": "left"}
 _View = tuple[UOp, list[int | None]]  # a node, and for each axis of what is a view of it the axis it runs along
 
@@ -56,10 +57,10 @@ def _lower_reduce(node: UOp, source: UOp) -> UOp:
         factors, axes, masks = _factors(source)
         if factors.op is Ops.MUL:
             x, y = (_through(_axes_of(operand), axes) for operand in factors.src)
-            x, y, marked = _marked(x, y, masks, source.shape)
-            product = _contract(x, y, source.shape, n, marked)
+            operands, sides, outside = _marked((x, y), masks, source.shape, node.ndim)
+            product = _contract(*operands, source.shape, n, sides)
             if product is not None:
-                return product
+                return _selected(product, outside, source.shape)
     return source.reduce(how, n)
 
 
@@ -71,23 +72,55 @@ def _factors(source: UOp) -> tuple[UOp, list[int | None], list[_View]]:
         condition, x, y = node.src
         if const_of(y) != 0 and const_of(x) != 0:
             break
-        chosen, condition = (x, condition) if const_of(y) == 0 else (y, ~condition)
-        masks.append(_through(_axes_of(condition), axes))
+        holds = const_of(y) == 0
+        masks += _conditions(condition, holds, axes)
+        chosen = x if holds else y
         node, axes = _through(_axes_of(chosen), axes)
     return node, axes, masks
 
 
-def _marked(x: _View, y: _View, masks: list[_View], shape: tuple[int, ...]) -> tuple[_View, _View, str | None]:
-    """The operands with the masks put into one of them, and which, counted as `x`, "left", and `y`, "right".
+def _conditions(condition: UOp, holds: bool, axes: list[int | None]) -> list[_View]:
+    """What must hold, each on its own, for `condition` to be as it should."""
+    found: list[_View] = []
+    parts = [(condition, axes)]
+    while parts:
+        part, outer = parts.pop()
+        node, own = _through(_axes_of(part), outer)
+        if node.op is Ops.AND and holds:
+            parts += [(s, own) for s in node.src]
+        else:
+            found.append((node if holds else ~node, own))
+    return found
 
-    The operand that varies along the axes of the mask takes it, or `x`. Its numbers become 0.0 rather than -0.0, and
-    -0.0 is where the mask does not hold: in no finite sum does it make a difference, and it can be told.
+
+def _marked(
+    operands: tuple[_View, _View], masks: list[_View], shape: tuple[int, ...], n_kept: int
+) -> tuple[tuple[_View, _View], tuple[str, ...], list[_View]]:
+    """The operands with the masks put into them, which of them, as `_SIDES`, and the masks that are for the result.
+
+    An operand that varies along the axes of a mask takes it; of what is kept alone the result does; and else the
+    operand that grows the least.
+    """
+    given: tuple[list[_View], list[_View], list[_View]] = ([], [], [])
+    for mask in masks:
+        wanted = _axes_in(mask, shape)
+        grown = [wanted - _axes_in(operand, shape) for operand in operands]
+        if all(grown) and max(wanted) < n_kept:
+            given[2].append(mask)
+        else:
+            cost = [prod(shape[axis] for axis in more) for more in grown]
+            given[0 if cost[0] < cost[1] else 1].append(mask)
+    x, y = (_with_marks(operand, own, shape) for operand, own in zip(operands, given[:2], strict=True))
+    return (x, y), tuple([side for side, own in zip(_SIDES, given[:2], strict=True) if own]), given[2]
+
+
+def _with_marks(operand: _View, masks: list[_View], shape: tuple[int, ...]) -> _View:
+    """`operand` with -0.0 where a mask does not hold, and no other: in no finite sum does it make a difference, and it
+    can be told.
     """
     if not masks:
-        return x, y, None
+        return operand
     in_masks = {axis for mask in masks for axis in _axes_in(mask, shape)}
-    by_right = in_masks <= _axes_in(y, shape)
-    operand = y if by_right else x
     if in_masks <= _axes_in(operand, shape):  # in its own order of axes, so that other products can share it
         numbers, axes = operand
         order = [axes.index(a) if a in axes else None for a in range(numbers.ndim)]
@@ -100,8 +133,13 @@ def _marked(x: _View, y: _View, masks: list[_View], shape: tuple[int, ...]) -> t
     if is_inexact(numbers.dtype):
         numbers = numbers + 0.0
     dead = complex(-0.0, -0.0) if is_complex(numbers.dtype) else -0.0
-    view = alive.where(numbers, dead), axes
-    return (x, view, "right") if by_right else (view, y, "left")
+    return alive.where(numbers, dead), axes
+
+
+def _selected(product: UOp, masks: list[_View], shape: tuple[int, ...]) -> UOp:
+    for mask in masks:
+        product = _laid_out(mask, range(product.ndim), shape).where(product, 0)
+    return product
 
 
 def _axes_in(view: _View, shape: tuple[int, ...]) -> set[int]:
@@ -156,7 +194,7 @@ def _same_axes_apart_from_ones(old: tuple[int, ...], new: tuple[int, ...]) -> li
     return [None if n == 1 else next(left) for n in new]
 
 
-def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int, marked: str | None) -> UOp | None:
+def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int, marked: tuple[str, ...]) -> UOp | None:
     """``(x * y).reduce(ADD, n_reduced)`` as a library product, or None when it is not one, or too small."""
     n_kept = len(shape) - n_reduced
     (a, a_axes), (b, b_axes) = x, y
@@ -176,11 +214,11 @@ def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int, marked
         return None
     if only_b[0] < only_a[0]:  # the order of the result decides which operand is the left one
         a, b, a_axes, b_axes, only_a, only_b, m, n = b, a, b_axes, a_axes, only_b, only_a, n, m
-        marked = None if marked is None else _OTHER_SIDE[marked]
+        marked = tuple([_OTHER_SIDE[side] for side in marked])
     summed.sort(key=lambda axis: a_axes[axis] or 0)
     left = _as_matrix(a, a_axes, [batch, only_a, summed], shape)
     right = _as_matrix(b, b_axes, [batch, summed, only_b], shape)
-    product = UOp.new(Ops.EXTERN, (left, right), ("matmul", () if marked is None else (marked,), 0))
+    product = UOp.new(Ops.EXTERN, (left, right), ("matmul", marked, 0))
     return _in_order(product, [*batch, *only_a, *only_b], [axis for axis in range(n_kept)], shape, covered)
 
 

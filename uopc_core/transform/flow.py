@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from uopc_core.dtype import dtypes
 from uopc_core.ir.composite import zeros_like
@@ -72,7 +71,6 @@ class Mask:
 Active = Mask | None  # None: alive everywhere
 
 
-@dataclass(frozen=True, slots=True)
 class Flow:
     """A tangent or cotangent.
 
@@ -82,9 +80,12 @@ class Flow:
         clean: `raw` is 0 where it is dead.
     """
 
-    raw: UOp
-    active: Active = None
-    clean: bool = True
+    __slots__ = ("active", "clean", "raw")
+
+    def __init__(self, raw: UOp, active: Active = None, clean: bool = True) -> None:
+        self.raw = raw
+        self.active = active
+        self.clean = clean
 
     @property
     def value(self) -> UOp:
@@ -109,9 +110,11 @@ def times(flow: Flow, factor: UOp | float) -> Flow:
     """The flow past a factor."""
     if not isinstance(factor, UOp):
         return flow if factor == 1.0 else Flow(flow.raw * factor, flow.active, flow.clean)
+    raw = UOp.new(Ops.MUL, (flow.raw, factor))
+    if flow.active is None:
+        return Flow(raw)
     number = const_of(factor)
-    harmless = isinstance(number, float | int) and math.isfinite(number)
-    return Flow(flow.raw * factor, flow.active, flow.active is None or (flow.clean and harmless))
+    return Flow(raw, flow.active, flow.clean and isinstance(number, float | int) and math.isfinite(number))
 
 
 def join(x: Flow, y: Flow) -> Flow:

@@ -20,7 +20,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 from uopc_core.rewrite.pattern import const_of
 from uopc_core.transform.flow import Flow, flow_of, join, times
-from uopc_core.transform.lengths import power_of_length
+from uopc_core.transform.lengths import POWERS, power_of_length
 from uopc_core.transform.linearizations import extern_tangents, linearization_of
 from uopc_core.transform.masks import anywhere, linear_backward
 from uopc_core.transform.partials import PARTIALS, factors_of
@@ -121,7 +121,7 @@ class _Walk:
         flow = self.cotangents.get(node)
         if flow is None:
             return
-        power = power_of_length(node, self.targets)
+        power = power_of_length(node, self.targets) if node.op in POWERS else None
         if power is not None:
             places = [placeholder(s) if s in self.dependent else None for s in power.sources]
             self.send_back(power.sources, places, [(power.rule(tuple(places)), flow)])

@@ -13,7 +13,7 @@ from uopc_core.ir.uop import UOp, toposort
 from uopc_core.rewrite.pattern import const_of
 from uopc_core.transform.flow import Flow, flow_of, join, times
 from uopc_core.transform.gradient import dependents, order_above, passes, placeholder
-from uopc_core.transform.lengths import power_of_length
+from uopc_core.transform.lengths import POWERS, power_of_length
 from uopc_core.transform.linearizations import linearization_of
 from uopc_core.transform.masks import anywhere, linear_forward
 from uopc_core.transform.partials import PARTIALS, factors_of
@@ -48,10 +48,11 @@ def _push(order: Sequence[UOp], known: dict[UOp, Flow]) -> None:
     dependent = dependents(order, [*known])
     for node in order:
         if passes(node, dependent):
-            power = power_of_length(node, targets)
-            sources, rule = (node.src, None) if power is None else (power.sources, power.rule)
-            flows = [known.get(s) for s in sources]
-            passed = _tangent_of(node, flows) if rule is None else _through(rule, node, sources, flows)
+            power = power_of_length(node, targets) if node.op in POWERS else None
+            if power is None:
+                passed = _tangent_of(node, [known.get(s) for s in node.src])
+            else:
+                passed = _through(power.rule, node, power.sources, [known.get(s) for s in power.sources])
             known[node] = join(known[node], passed) if node in known else passed
 
 

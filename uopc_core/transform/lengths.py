@@ -17,8 +17,9 @@ from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.rewrite.pattern import const_of
 
-__all__ = ["Power", "power_of_length"]
+__all__ = ["POWERS", "Power", "power_of_length"]
 
+POWERS = frozenset({Ops.MUL, Ops.POW})  # what may be the power of a length
 Tangents = tuple[UOp | None, ...]
 
 
@@ -39,7 +40,9 @@ def power_of_length(node: UOp, targets: Collection[UOp]) -> Power | None:
     """The rule for a node that is a length to a power of 2 or more; None for others, and where the length itself is one
     of the `targets` that derivatives are taken by.
     """
-    if node.op is Ops.MUL and node.src[0] is node.src[1]:
+    if node.op is Ops.MUL:
+        if node.src[0] is not node.src[1]:
+            return None
         exponent = 2.0
     elif node.op is Ops.POW and isinstance(number := const_of(node.src[1]), float | int) and number >= 2:
         exponent = float(number)
