@@ -9,6 +9,7 @@ import pytest
 
 import uopc_array as xp
 from tests.array.reference import ALL, COMPLEX, FLOATS, INTEGERS, NUMERIC, REAL, SHAPES, check, layouts, values
+from uopc_core import context
 
 
 def axes_of(ndim: int) -> Iterator[Any]:
@@ -126,6 +127,22 @@ def test_cumulative_functions_agree_with_numpy(dtype: str, shape: tuple[int, ...
                 wanted = np.cumulative_prod(theirs, axis=axis, include_initial=initial)
                 exact = theirs.dtype.kind not in "fc"
                 check(xp.cumulative_prod(ours, axis=axis, include_initial=initial), wanted, ulps=0 if exact else 64)
+
+
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int64", "bool"])
+def test_long_axes_beside_one_without_elements(dtype: str, tier: str) -> None:
+    """Blocks of an axis are told by its extent, which the number of elements does not give here."""
+    for shape in ((128, 0), (0, 129), (1025, 0), (0, 1025), (2, 0, 300), (300, 0, 2)):
+        x = np.ones(shape, dtype)
+        for axis in range(x.ndim):
+            with context(tier=tier):
+                ours = xp.asarray(x)
+                check(xp.cumulative_sum(ours, axis=axis), np.cumulative_sum(x, axis=axis))
+                check(xp.cumulative_prod(ours, axis=axis), np.cumulative_prod(x, axis=axis))
+                check(xp.sum(ours, axis=axis), np.sum(x, axis=axis))
+                check(xp.prod(ours, axis=axis), np.prod(x, axis=axis))
+                check(xp.any(ours, axis=axis), np.any(x, axis=axis))
 
 
 def test_a_scan_of_several_axes_needs_one_named() -> None:

@@ -98,7 +98,7 @@ class Program:
         """Some statement may store into an array; judged by its text."""
         return any(WRITE.search(statement) for statement in self.body)
 
-    @property
+    @cached_property
     def arguments(self) -> list[Any]:
         return [x.value() for x in self.inputs]
 

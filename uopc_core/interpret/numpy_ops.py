@@ -308,7 +308,7 @@ def _cumulative_sum(x: Any) -> Any:
     if n <= SUM_BLOCK:
         return np.add.accumulate(x, -1)
     whole = n - n % SUM_BLOCK
-    inside = np.add.accumulate(x[..., :whole].reshape((*x.shape[:-1], -1, SUM_BLOCK)), -1)
+    inside = np.add.accumulate(x[..., :whole].reshape((*x.shape[:-1], n // SUM_BLOCK, SUM_BLOCK)), -1)
     before = _cumulative_sum(inside[..., -1])
     inside[..., 1:, :] += before[..., :-1, None]
     out = np.empty_like(x, order="C")
