@@ -107,6 +107,18 @@ def test_a_zero_that_is_passed_through_keeps_its_slope() -> None:
     assert derivatives(lambda x: x.unary(Ops.LOG) * x.unary(Ops.LOG), 1.0, 3) == [0.0, 2.0, -6.0]
 
 
+def test_masks_of_long_chains_are_built_without_recursion() -> None:
+    """Every step moves the mask, or joins two."""
+    x = leaf_like(np.zeros((2, 3)))
+    y = (x > 0.5).where(x.unary(Ops.SQRT), x)
+    for k in range(3000):
+        y = y.permute((1, 0)).flip((0,))
+        y = (y > k).where(y * 1.0, y.unary(Ops.SIN))
+    for derivative in (gradient(y.reduce(Ops.ADD, 2), [x])[0], jvp([y], [x], [ones_like(x)])[0]):
+        assert len(derivative.toposort()) < 3000 * 40
+        assert value(derivative, {x: np.zeros((2, 3))}).tolist() == np.ones((2, 3)).tolist()
+
+
 # --------------------------------------------------------------------------------------------------------------- powers
 
 
