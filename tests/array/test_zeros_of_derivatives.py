@@ -406,6 +406,38 @@ def test_zeros_by_value_in_a_product_are_not_strong(n: int) -> None:
         assert np.isinf(got[1:]).all()
 
 
+BATCHED: dict[str, Function] = {
+    "fft": lambda x: xp.abs(xp.fft.fft(x[:, :, 0])) ** 2,
+    "irfft": lambda x: xp.fft.irfft(xp.fft.rfft(x[:, 0]) ** 2),
+    "solve": lambda x: xp.linalg.solve(x + 4 * xp.eye(3), x),
+    "inv": lambda x: xp.linalg.inv(x + 4 * xp.eye(3)),
+    "det": xp.linalg.det,
+    "cumulative_prod": lambda x: xp.cumulative_prod(x, axis=-1),
+    "sort": lambda x: xp.sort(x, axis=-1) ** 2,
+    "max": lambda x: xp.max(x, axis=-1) ** 2,
+    "prod": lambda x: xp.prod(x, axis=-1),
+    "vector_norm": lambda x: xp.linalg.vector_norm(x, axis=-1),
+    "softmax": lambda x: xp.exp(x) / xp.sum(xp.exp(x), axis=-1, keepdims=True),
+}
+
+
+@pytest.mark.parametrize("mode", [lambda f: xp.grad(f), xp.jacfwd], ids=["reverse", "forward"])
+@pytest.mark.parametrize("f", BATCHED.values(), ids=BATCHED.keys())
+def test_elements_of_a_batch_that_are_left_out(f: Function, mode: Callable[[Function], Function]) -> None:
+    """One is nan throughout; neither it nor the others have a nan from that."""
+    x = np.random.default_rng(0).standard_normal((3, 3, 3))
+    x[1] = np.nan
+    kept = xp.asarray([True, False, True])
+
+    def total(x: Any) -> Any:
+        y = f(xp.asin(xp.tanh(x)))
+        return xp.sum(xp.where(xp.reshape(kept, (3, *[1] * (y.ndim - 1))), y, 0.0))
+
+    got = np.asarray(mode(total)(xp.asarray(x)))
+    wanted = np.asarray(xp.grad(lambda x: xp.sum(f(xp.asin(xp.tanh(x)))))(xp.asarray(x[[0, 2]])))
+    np.testing.assert_allclose(got, np.stack([wanted[0], np.zeros((3, 3)), wanted[1]]), rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_network_on_rows_that_are_left_out(tier: str) -> None:
     """Rows of nan, as padding is, through layers of every kind, and a mask at the end."""

@@ -135,6 +135,7 @@ def _register(name: str, infer: Any, function: Any, transpose: Any) -> None:
             jvp=_linear(name),
             transpose=transpose,
             linear=frozenset({0}),
+            core=1,
             batch=batch_leading(name, 1),
         )
     )

@@ -516,6 +516,17 @@ def _evaluate_pinv(params: Params, a: Any, rtol: Any) -> Any:
     return (out,)
 
 
+def _nan_where_not_finite(evaluate: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
+    """`evaluate` of finite matrices, and nan for others: where a determinant is nan, its slope is, too."""
+
+    def guarded(params: Params, a: Any, *more: Any) -> tuple[Any, ...]:
+        bad: Any = ~np.isfinite(a).all((-2, -1), keepdims=True)
+        (out,) = evaluate(params, np.where(bad, 0, a), *more)
+        return (np.where(bad, np.asarray(np.nan, out.dtype), out),)
+
+    return guarded
+
+
 def batch_leading(name: str, n_outputs: int) -> Any:
     """The batching rule of a function that already maps over leading axes: an operand without the new axis is repeated
     along it.
@@ -553,17 +564,19 @@ _register(
     _jvp_solve,
     transpose=_transpose_solve,
     linear=frozenset({1}),
+    core=2,
 )
 _register("inv", _infer_square("inv", _same), _numpy_function(np.linalg.inv), _jvp_inv)
 _register("det", _infer_square("det", _scalar), _numpy_function(np.linalg.det), _jvp_det)
-_register("cofactor", _infer_square("cofactor", _same), _evaluate_cofactor, _jvp_cofactor)
+_register("cofactor", _infer_square("cofactor", _same), _nan_where_not_finite(_evaluate_cofactor), _jvp_cofactor)
 _register(
     "cofactor_tangent",
     _infer_pair,
-    _evaluate_cofactor_tangent,
+    _nan_where_not_finite(_evaluate_cofactor_tangent),
     _jvp_cofactor_tangent,
     transpose=_transpose_cofactor_tangent,
     linear=frozenset({1}),
+    core=2,
 )
 _register("undefined_tangent", _infer_undefined, _refuse, _refuse, transpose=_refuse, linear=frozenset({0}))
 _register(

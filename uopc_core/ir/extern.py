@@ -35,6 +35,8 @@ class Extern:
         transpose: ``(params, sources, cotangents of the outputs, which) -> cotangent of source `which```, for the
             operands in which the function is linear (`linear`). None where the function is linear in none.
         linear: numbers of the operands in which the function is linear, each with the others fixed.
+        core: how many trailing axes it mixes, where it is linear; those before are a batch, the same for sources and
+            outputs. None: it mixes all.
         batch: ``(params, sources, batched flags) -> outputs`` with a new leading axis; None means one call per element.
     """
 
@@ -47,6 +49,7 @@ class Extern:
     )
     transpose: Callable[[Params, tuple[UOp, ...], tuple[UOp | None, ...], int], UOp] | None = None
     linear: frozenset[int] = frozenset()
+    core: int | None = None
     batch: Callable[[Params, tuple[UOp, ...], tuple[bool, ...]], tuple[UOp, ...]] | None = None
 
 

@@ -158,7 +158,7 @@ class _Walk:
             row = tuple([flows[k].value if k in flows else None for k in range(len(types))])
             for k in varying:
                 ct = extern.transpose(node.arg[1], node.src, row, k)
-                self.add(node.src[k], Flow(ct, anywhere([*flows.values()], ct.shape), clean=False))
+                self.add(node.src[k], Flow(ct, anywhere([*flows.values()], ct.shape, extern.core), clean=False))
         else:
             places = [placeholder(s) if s in self.dependent else None for s in node.src]
             tangents = extern_tangents(node, tuple(places))

@@ -68,7 +68,8 @@ def _tangent_of(node: UOp, flows: Sequence[Flow | None]) -> Flow:
         )
     if node.op is Ops.EXTERN and EXTERNS[node.arg[0]].linear.issuperset(_varying(flows)):
         tangent = rule(node, tuple([None if flow is None else flow.value for flow in flows]))
-        return Flow(tangent, anywhere([flow for flow in flows if flow is not None], node.shape), clean=False)
+        living = [flow for flow in flows if flow is not None]
+        return Flow(tangent, anywhere(living, node.shape, EXTERNS[node.arg[0]].core), clean=False)
     return _through(functools.partial(rule, node), node, node.src, flows)
 
 

@@ -238,16 +238,21 @@ def linear_forward(node: UOp, flows: Flows) -> Flow:
     return Flow(tangent, active, clean=apart or active is None or all(flow.clean for flow in living))
 
 
-def anywhere(flows: Sequence[Flow], shape: tuple[int, ...]) -> Active:
-    """The mask of a function of `flows` that is not looked into: alive if anything of them is."""
+def anywhere(flows: Sequence[Flow], shape: tuple[int, ...], core: int | None) -> Active:
+    """The mask of a function of `flows` that is not looked into: alive if anything of them is, in the same element of
+    the batch before the `core` trailing axes.
+    """
     if any(flow.active is None for flow in flows):
         return None
+    n = len(shape) if core is None else core
+    batch = shape[: len(shape) - n]
     masks = [flow.active for flow in flows if flow.active is not None]
-    return Mask(lambda alive: _any(alive).reshape((1,) * len(shape)).expand(shape), *masks)
+    return Mask(lambda alive: _any(alive, len(batch)).reshape((*batch, *[1] * n)).expand(shape), *masks)
 
 
-def _any(alive: Sequence[UOp]) -> UOp:
-    out = alive[0].reduce(Ops.OR, alive[0].ndim)
-    for node in alive[1:]:
-        out = out | node.reduce(Ops.OR, node.ndim)
+def _any(alive: Sequence[UOp], n_batch: int) -> UOp:
+    found = [node.reduce(Ops.OR, node.ndim - n_batch) for node in alive]
+    out = found[0]
+    for node in found[1:]:
+        out = out | node
     return out
