@@ -64,6 +64,11 @@ class Judge:
     def _rounded(self) -> Program:
         return with_functions(self._program)
 
+    def noisy_run(self, seed: int) -> Outcome:
+        """NumPy's run with errors of rounding, drawn from `seed`."""
+        with quiet():
+            return run(self._rounded, _NoisyRun(seed), self._arguments, self._late)
+
     def fault(self, got: Outcome, label: str) -> Failure | None:
         """The first difference; `label` says which run it is of."""
         error = self._error_fault(got, label)
@@ -112,8 +117,7 @@ class Judge:
 
     def _unstable_errors(self) -> bool:
         """An error that comes and goes with rounding."""
-        with quiet():
-            noisy = [run(self._rounded, _NoisyRun(seed), self._arguments, self._late).error for seed in range(RUNS[0])]
+        noisy = [self.noisy_run(seed).error for seed in range(RUNS[0])]
         return len({type(error) for error in (*noisy, self.expected.error)}) > 1
 
     def _shake(self, runs: int) -> None:
@@ -121,8 +125,8 @@ class Judge:
         if self._runs == 0:
             self._spreads = [np.zeros(x.shape) for x in self.expected.results]
         for seed in range(self._runs, runs):
+            other = self.noisy_run(seed)
             with quiet():
-                other = run(self._rounded, _NoisyRun(seed), self._arguments, self._late)
                 for place, numpys in enumerate(self.expected.results):
                     spread = self._spreads[place]
                     if spread is None or place >= len(other.results) or other.results[place].shape != numpys.shape:

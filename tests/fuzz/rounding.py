@@ -151,12 +151,16 @@ class Noisy(np.ndarray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **keywords: Any) -> Any:
         plain = [_bare(x) for x in inputs]
+        keywords = {name: _bare(x) for name, x in keywords.items()}
+        if out is not None:
+            keywords["out"] = _bare(out)
         if method == "at":
             return getattr(ufunc, method)(*plain, **keywords)
         with np.errstate(all="ignore"):
-            result = getattr(ufunc, method)(*plain, out=_bare(out), **keywords)
+            result = getattr(ufunc, method)(*plain, **keywords)
             if isinstance(result, tuple):
                 return to_noisy(result)
+            keywords.pop("out", None)
             size = _size_of_error(ufunc, method, plain, keywords, np.asarray(result))
             if size is not None:
                 size = np.nan_to_num(size, nan=0.0, posinf=0.0)
@@ -199,7 +203,8 @@ class _Namespace:
             return attribute
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            numbers = (np.number, float, complex) if all(np.ndim(x) == 0 for x in args) else np.inexact
+            only_numbers = not any(isinstance(x, (np.ndarray, list, tuple)) for x in args)
+            numbers = (np.number, float, complex) if only_numbers else np.inexact
             lifted = [np.asarray(x).view(Noisy) if isinstance(x, numbers) else x for x in args]
             result = attribute(*lifted, **kwargs)
             return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else to_noisy(result)

@@ -148,6 +148,17 @@ def test_what_hangs_on_rounding_is_no_failure() -> None:
     assert judge.fault(Outcome([np.asarray(1), np.asarray([False, True])]), "values") is None
 
 
+@pytest.mark.parametrize("mode", ["values", "jit"])
+def test_errors_of_rounding_end_no_program(mode: str) -> None:
+    """A program that cannot be run with them would pass whatever comes out."""
+    for seed in range(80):
+        program = draw_program(seed, mode)
+        judge = Judge(program, program.arguments)
+        noisy = judge.noisy_run(seed)
+        assert type(noisy.error) is type(judge.expected.error), program.source
+        assert len(noisy.results) == len(judge.expected.results), program.source
+
+
 def test_workers_share_the_seeds() -> None:
     result = fuzz_in_workers(range(7), "values", "interpret", (), workers=2)
     assert (result.programs, result.failures) == (7, 0)
