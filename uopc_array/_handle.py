@@ -15,6 +15,7 @@ from typing import Any, Self
 from uopc_array._lenses import ChainLens, Lens, RowLens, chain_between, layout_of, write_back
 from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
+from uopc_array._tracing import current_record
 from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, current, when_eager
 
 __all__ = ["Handle", "Root", "View"]
@@ -107,6 +108,7 @@ class Handle:
     """
 
     __slots__ = ("__weakref__", "_alias", "_mates", "_node", "_weak")
+    _is_shadowed = False  # True of the class for handles that a trace sees differently than everybody else
 
     _alias: Root | View | None
     _mates: tuple[weakref.ref[Any], ...]
@@ -119,9 +121,9 @@ class Handle:
     @classmethod
     def _from_uop(cls, uop: UOp, weak: bool = False) -> Self:
         """A new handle on `uop`; a graph that has become too deep is computed first."""
-        if uop.depth > _lazy_depth:
-            uop = _computed_if_due(uop)
         self = object.__new__(cls)
+        if uop.flags or uop.depth > _lazy_depth:
+            uop = _noted(self, uop, weak)
         uop.held += 1
         self._node = uop
         self._weak = weak
@@ -157,8 +159,8 @@ class Handle:
 
     def _rebind(self, uop: UOp) -> None:
         """Let this handle point at `uop` from now on; views of it do not follow."""
-        if uop.depth > _lazy_depth:
-            uop = _computed_if_due(uop)
+        if uop.flags or uop.depth > _lazy_depth:
+            uop = _rebound(self, uop)
         uop.held += 1
         self._node.held -= 1
         self._node = uop
@@ -277,6 +279,28 @@ class Handle:
 
     def __del__(self) -> None:
         self._node.held -= 1
+
+
+def _noted(handle: Handle, uop: UOp, weak: bool) -> UOp:
+    """The node for the new `handle`: a graph that has become too deep is computed, and a trace notes what it made."""
+    if not uop.flags & TRACED:
+        return _computed_if_due(uop)
+    record = current_record()
+    if record is not None:
+        record.created.append(weakref.ref(handle))
+        if weak and uop.dtype.kind == "i":
+            record.weak.append(uop)
+    return uop
+
+
+def _rebound(handle: Handle, uop: UOp) -> UOp:
+    """The node for `handle`, which has another; a trace notes the one of a handle that may be older than itself."""
+    if not uop.flags & TRACED:
+        return _computed_if_due(uop)
+    record = current_record()
+    if record is not None and (handle._is_shadowed or not handle._node.flags & TRACED):
+        record.written.append((weakref.ref(handle), handle._node))
+    return uop
 
 
 def _pending(mates: tuple[weakref.ref[Any], ...]) -> list[UOp]:

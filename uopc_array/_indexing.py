@@ -21,7 +21,7 @@ from uopc_array._origins import gather as gather_places
 from uopc_array._realize import NumPyArray, buffer_from_numpy, buffer_of_node
 from uopc_array._tracing import trace_error
 from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_integer
-from uopc_core.errors import IndexBoundsError, ShapeError
+from uopc_core.errors import IndexBoundsError, ShapeError, TraceError
 
 __all__ = [
     "ItemLens",
@@ -105,6 +105,8 @@ def _read_item(item: Any) -> Any:
 def _node_of_index(item: Any) -> UOp:
     try:
         return as_node(item)
+    except TraceError:
+        raise
     except (TypeError, ValueError):
         raise IndexError(
             f"index: expected ints, slices, None, ..., integer arrays or bool masks, got {type(item).__name__}"

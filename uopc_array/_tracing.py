@@ -1,4 +1,8 @@
-"""What `jit` traces with: fresh numbers, substitution of nodes, and the error for code that needs a value."""
+"""What the transforms trace with: fresh numbers, substitution of nodes, the error for code that needs a value, and the
+record of what a running trace does to handles.
+
+Records stand in a stack of the thread; another thread sees none of them, and no lock is held while they do.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,31 @@ import itertools
 import linecache
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
-from uopc_core import TRACKED, Ops, UOp, toposort
+from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
 from uopc_core.errors import GradientError, TraceError
 
-__all__ = ["RUNNING", "fresh_number", "refuse_exit", "run_user", "substitute", "trace_error", "user_line"]
+__all__ = [
+    "RUNNING",
+    "Record",
+    "Shadow",
+    "current_record",
+    "depends",
+    "fresh_number",
+    "records",
+    "refuse_exit",
+    "run_user",
+    "substitute",
+    "trace_error",
+    "user_line",
+]
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PACKAGES = tuple(
@@ -26,12 +46,77 @@ _PACKAGES = tuple(
 )
 _counter = itertools.count(1)
 RUNNING: set[int] = set()  # numbers of the variables whose function runs now
+_REMEDIES = {
+    "jit": "choose by value with xp.where, mark the argument static (static_argnums), "
+    "or move this line out of the jitted function",
+    "vmap": "choose by value with xp.where, leave the argument unmapped (None in in_axes), "
+    "or move this line out of the mapped function",
+}
 _WITH_DTYPE = frozenset({Ops.CAST, Ops.BITCAST})
 
 
 def fresh_number() -> int:
     """A number that no variable of differentiation and no input of a trace has had."""
     return next(_counter)
+
+
+@dataclass(eq=False)
+class Shadow:
+    """What a handle older than a trace is within it: the slots of the handle that the trace sees and changes.
+
+    Attributes:
+        handle: the handle, whose own slots stay as they are for everybody else.
+        first: the node when the trace began.
+    """
+
+    handle: Any
+    node: UOp
+    alias: Any
+    first: UOp = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.first = self.node
+
+
+@dataclass(eq=False)
+class Record:
+    """A running trace.
+
+    Attributes:
+        transform: the name of what traces, for messages: jit, vmap.
+        function: the name of the function that is traced.
+        shadows: the handles older than the trace that it knows, by their identity.
+        created: handles made on nodes without a value.
+        written: other handles that got such a node, with the node that they had.
+        weak: nodes of Python integers, of the inputs and computed from them, with what computed them.
+        casts: integer nodes of such numbers that became another integer dtype, with that dtype and the operation.
+    """
+
+    transform: str
+    function: str
+    shadows: dict[int, Shadow] = field(default_factory=dict[int, Shadow])
+    created: list[ref[Any]] = field(default_factory=list["ref[Any]"])
+    written: list[tuple[ref[Any], UOp]] = field(default_factory=list["tuple[ref[Any], UOp]"])
+    weak: list[UOp] = field(default_factory=list[UOp])
+    casts: list[tuple[UOp, Any, str]] = field(default_factory=list["tuple[UOp, Any, str]"])
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+
+
+_stack = _Stack()
+
+
+def records() -> list[Record]:
+    """The traces that run in this thread, the innermost last."""
+    return _stack.records
+
+
+def current_record() -> Record | None:
+    """The innermost trace that runs in this thread."""
+    return _stack.records[-1] if _stack.records else None
 
 
 def user_line() -> str:
@@ -45,14 +130,17 @@ def user_line() -> str:
 
 
 def trace_error(what: str, uop: UOp, remedy: str = "") -> TraceError:
-    """The error for `what` asking for the value of `uop` while `jit` traces."""
-    remedy = remedy or (
-        "choose by value with xp.where, mark the argument static (static_argnums), "
-        "or move this line out of the jitted function"
-    )
+    """The error for `what` asking for the value of `uop` while `jit` or `vmap` traces."""
+    record = current_record()
+    if record is None:
+        return TraceError(
+            f"{what} needs a value, and this array of shape {uop.shape}, {uop.dtype.name}, is left over from a trace "
+            f"that has ended and has none; return it from the traced function instead. Line: {user_line()}"
+        )
+    remedy = remedy or _REMEDIES[record.transform]
     return TraceError(
-        f"{what} needs a value, and inside jit an array of shape {uop.shape}, {uop.dtype.name}, has none yet; "
-        f"{remedy}. Line: {user_line()}"
+        f"{what} needs a value, and inside {record.transform} an array of shape {uop.shape}, {uop.dtype.name}, "
+        f"has none yet; {remedy}. Line: {user_line()}"
     )
 
 
@@ -88,6 +176,11 @@ def run_user(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, An
         raise
     finally:
         RUNNING.difference_update(numbers)
+
+
+def depends(node: UOp, params: Collection[UOp]) -> bool:
+    """Whether `node` depends on an input of a trace."""
+    return bool(node.flags & TRACED) and any(x.op is Ops.PARAM and x in params for x in toposort([node]))
 
 
 def substitute(roots: Sequence[UOp], replacements: Mapping[UOp, UOp], mask: int) -> list[UOp]:

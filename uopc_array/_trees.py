@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
     optree = LazyModule("optree")
 
-__all__ = ["TreeDef", "flatten", "flatten_named", "map_tree", "spread", "unflatten"]
+__all__ = ["TreeDef", "flatten", "flatten_named", "flatten_until", "map_tree", "spread", "unflatten"]
 
 TreeDef: TypeAlias = "optree.PyTreeSpec"
 
@@ -20,6 +20,11 @@ TreeDef: TypeAlias = "optree.PyTreeSpec"
 def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
     """The leaves of `tree` in order, and its structure; None is part of the structure."""
     return optree.tree_flatten(tree)
+
+
+def flatten_until(tree: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], TreeDef]:
+    """As `flatten`; what `is_leaf` holds for is not looked into."""
+    return optree.tree_flatten(tree, is_leaf=is_leaf)
 
 
 def flatten_named(tree: Any, name: str) -> tuple[list[Any], list[str], TreeDef]:

@@ -8,7 +8,6 @@ its steepest ascent, df/dx - i df/dy.
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +20,11 @@ from uopc_array._arguments import wrap_like
 from uopc_array._nodes import as_node, cast_node, is_scalar
 from uopc_array._numbers import integers, is_sequence
 from uopc_array._tracing import fresh_number, run_user, substitute
+from uopc_array._transformed import Transformed, check_function
 from uopc_array._trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
 from uopc_array.array import Array
 from uopc_core import TRACED, TRACKED, UOp, composite, is_complex, is_float, is_inexact
-from uopc_core.errors import GradientError, ShapeError
+from uopc_core.errors import GradientError, ShapeError, TraceError
 
 __all__ = ["grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
@@ -90,6 +90,8 @@ def _variable(name: str, leaf: Any, place: str, into: _Variables) -> Array:
     """
     try:
         source = as_node(leaf)
+    except TraceError:
+        raise
     except (TypeError, ValueError):
         raise GradientError(f"{name}: {place} must be a floating array or number, got {type(leaf).__name__}") from None
     if not is_inexact(source.dtype):
@@ -151,6 +153,10 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool 
         >>> value_and_grad(lambda x: x * x)(3.0)
         (Array(9., dtype=float64), Array(6., dtype=float64))
     """
+    return Transformed(value_and_grad, _build_value_and_grad, f, argnums, has_aux)
+
+
+def _build_value_and_grad(f: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
     return _reverse("value_and_grad", f, argnums, has_aux)
 
 
@@ -172,9 +178,12 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -
         >>> grad(lambda x: x * x)(3.0)
         Array(6., dtype=float64)
     """
+    return Transformed(grad, _build_grad, f, argnums, has_aux)
+
+
+def _build_grad(f: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
     both = _reverse("grad", f, argnums, has_aux)
 
-    @functools.wraps(f)
     def gradient_only(*args: Any, **kwargs: Any) -> Any:
         value, gradients = both(*args, **kwargs)
         return (gradients, value[1]) if has_aux else gradients
@@ -185,7 +194,6 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -
 def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
     numbers = integers(name, "argnums", argnums)
 
-    @functools.wraps(f)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         variables = _variables(name, args, numbers)
         out = variables.run(f, kwargs)
@@ -292,6 +300,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         >>> pull(1.0)
         (Array(6., dtype=float64),)
     """
+    check_function("vjp", f)
     variables = _variables("vjp", primals, range(len(primals)))
     outputs = _outputs(variables.run(f))
 
@@ -318,6 +327,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
         >>> jvp(lambda x: x * x, (3.0,), (1.0,))
         (Array(9., dtype=float64), Array(6., dtype=float64))
     """
+    check_function("jvp", f)
     variables = _variables("jvp", primals, range(len(primals)))
     treedef = flatten(tuple(primals))[1]
     directions = _like("jvp", tuple(tangents), treedef, variables.nodes)

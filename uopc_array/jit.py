@@ -2,139 +2,149 @@
 then on.
 
 A trace is kept per structure: containers, shapes, dtypes, the types of Python numbers (which are inputs themselves),
-and the values of everything else. Where an argument is under differentiation or under another trace, the kept graph is
-put into the graph of the argument instead.
+and the values of everything else. What the function can reach besides its arguments (`_captures`) is part of that: its
+arrays are inputs, and what it binds anew or writes to is written back at each call. Where an input is under
+differentiation or under another trace, the kept graph is put into the graph of the input instead.
+No lock is held while the function runs: two threads may trace it at once, and one of the traces is kept.
 """
 
 from __future__ import annotations
 
 import functools
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, cast, overload
+from typing import Any, overload
 
-import numpy as np
-
-import uopc_core
-from uopc_array._nodes import as_node, cast_node, default_dtype
+from uopc_array._captures import Walk
 from uopc_array._numbers import integers
-from uopc_array._origins import named
-from uopc_array._realize import buffer_of_node
-from uopc_array._tracing import fresh_number, substitute
-from uopc_array._trees import TreeDef, flatten, unflatten
+from uopc_array._traces import Arguments, SharedView, Trace, call_trace, make_trace, views_among
+from uopc_array._transformed import TracedFunction, check_function
 from uopc_array.array import Array
-from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
-from uopc_core.errors import IndexBoundsError, TraceError
 
 __all__ = ["JittedFunction", "jit"]
 
 MAX_TRACES = 256  # kept per function
-_BUFFER = Ops.BUFFER
-_tracing = threading.RLock()  # one for all functions: they call each other
-_NUMBERS = frozenset({int, float, complex})
-_TYPES = {"i": int, "u": int, "f": float, "c": complex}  # of traced Python numbers, by the kind of their dtype
 
 
-@dataclass(frozen=True)
-class _Static:
-    """An argument that is part of the structure: a trace is kept for each of its values."""
+class _State:
+    """What a jitted function could reach when somebody last looked."""
 
-    value: Hashable
+    __slots__ = ("key", "walk", "watched")
 
-
-@dataclass
-class _Trace:
-    """A function's graph for one structure of its arguments.
-
-    Attributes:
-        params: the inputs, in the order of the leaves that are not static.
-        outputs: the nodes that the function returned, and after them the new values of arguments that it assigned to.
-        leaves: what it returned, flattened; an Array stands for the next of `outputs`.
-        assigned: numbers of the inputs that it assigned to.
-        computed: numbers of the outputs that the plan computes.
-        passed: outputs that are inputs as they came, with the number of the input.
-        single: the one array that it returned, where that is all there is.
-        foreign: whether `outputs` depend on a variable or an input of somebody else, so that they cannot be planned on
-            their own.
-    """
-
-    params: list[UOp]
-    outputs: list[UOp]
-    leaves: list[Any]
-    treedef: TreeDef
-    assigned: list[int]
-    foreign: bool
-    single: Array | None = None
-    computed: list[int] = field(default_factory=list[int])
-    passed: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    executable: uopc_core.Executable | None = None
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self, walk: Walk, key: int) -> None:
+        self.walk = walk
+        self.key = key  # 0 if there is nothing
+        self.watched = bool(walk.boxes or walk.arrays)
 
 
-class JittedFunction:
+class JittedFunction(TracedFunction):
     """What `jit` returns."""
 
     def __init__(self, f: Callable[..., Any], static_argnums: Sequence[int], static_argnames: Sequence[str]) -> None:
-        self._f = f
+        check_function("jit", f)
+        super().__init__(f, ("jit", tuple(static_argnums), tuple(static_argnames)))
         self._static_argnums = frozenset(static_argnums)
         self._static_argnames = frozenset(static_argnames)
-        self._traces: OrderedDict[Hashable, _Trace] = OrderedDict()
-        functools.update_wrapper(self, f, updated=())  # the attributes of a jitted `f` are its own
+        self._forget()
+
+    def _forget(self) -> None:
+        self._traces: OrderedDict[Hashable, Trace] = OrderedDict()
+        self._keys: dict[Hashable, int] = {}
+        self._classes: dict[type, None] = {}
+        self._ignored: dict[int, Any] = {}
+        self._state: _State | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        state = self._state
+        if state is None or (state.watched and not state.walk.is_current()):
+            state = self._look()
         if not kwargs and not self._static_argnums:
-            key = _plain_key(args)
+            key = _plain_key(args, state.key)
             if key is not None:
                 trace = self._traces.get(key)
-                if trace is None:
-                    trace = self._trace(key, args, kwargs)
-                if not trace.foreign:
-                    return _run(trace, args)
-        return self._call(args, kwargs)
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else functools.partial(self, _Static(instance))
+                if trace is not None and trace.is_plain:
+                    captured = state.walk.handles
+                    if not captured:
+                        return trace.run(args)
+                    if not any([x._uop.flags for x in captured]):
+                        return trace.run([*captured, *args])
+        return self._call(state, args, kwargs)
 
     def __repr__(self) -> str:
-        return f"jit({self._f!r})"
+        return f"jit({self.function!r})"
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call with any arguments: containers, static values, arrays under differentiation."""
-        args, kwargs = self._mark_static(args, kwargs)
-        leaves, treedef = flatten((args, kwargs))
-        inputs = [leaf for leaf in leaves if _is_input(leaf)]
-        key: tuple[Hashable, ...] = tuple([part for leaf in leaves for part in _signature(leaf)])
-        if kwargs or treedef != _plain_treedef(len(args)):
-            key = (treedef, key)
-        flags = 0
-        for leaf in inputs:
-            flags |= leaf._uop.flags if isinstance(leaf, Array) else 0
-        trace = self._traces.get(key)
+    def _made_of(self) -> tuple[Any, ...]:
+        return JittedFunction, (self.function, tuple(self._static_argnums), tuple(self._static_argnames))
+
+    def _look(self) -> _State:
+        """Look at what the function can reach, anew."""
+        walk = Walk()
+        walk.ignored = self._ignored
+        walk.visit(self.function)
+        for cls in list(self._classes):
+            walk.visit(cls)
+        walk.look_into_namespaces()
+        key = 0
+        if walk.boxes or walk.arrays:
+            parts = tuple(walk.key)
+            if len(self._keys) > MAX_TRACES:
+                self._traces.clear()
+                self._keys.clear()
+            key = self._keys.setdefault(parts, len(self._keys) + 1)
+        self._state = state = _State(walk, key)
+        return state
+
+    def _call(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call with any arguments: containers, objects, static values, arrays under differentiation."""
+        given = Arguments(args, kwargs, self._static_argnums, self._static_argnames, state.walk, state.key)
+        if given.walk is not None and not given.walk.classes.keys() <= state.walk.classes.keys():
+            self._classes |= given.walk.classes  # their methods may lead to more
+            state = self._look()
+            given = Arguments(args, kwargs, self._static_argnums, self._static_argnames, state.walk, state.key)
+        views: list[SharedView] = []
+        trace = self._trace(given, views)
+        if trace.writes:
+            views = views_among(given.inputs)
+            if views:
+                trace = self._trace(given, views)
+        return call_trace(trace, given, views)
+
+    def _trace(self, given: Arguments, views: list[SharedView]) -> Trace:
+        """The trace for such arguments, made if there is none."""
+        trace = self._traces.get(given.key_with(views))
         if trace is None:
-            trace = self._trace(key, args, kwargs)
-        return _inline(trace, inputs) if flags or trace.foreign else _run(trace, inputs)
+            trace = make_trace(self.function, given, views)
+            key = given.key_with(views)
+            if trace.grown:
+                key = self._ignore(trace, given, views)
+            if trace.is_kept:
+                self._traces[key] = trace
+            if len(self._traces) > MAX_TRACES:
+                self._drop_oldest()
+        return trace
 
-    def _mark_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        args = tuple([_Static(x) if i in self._static_argnums else x for i, x in enumerate(args)])
-        return args, {name: _Static(x) if name in self._static_argnames else x for name, x in kwargs.items()}
+    def _ignore(self, trace: Trace, given: Arguments, views: list[SharedView]) -> Hashable:
+        """Look no more into what the function puts things into; the key of the trace after that."""
+        self._ignored |= {id(items): items for items in trace.grown}
+        state = self._look()
+        again = Arguments(given.args, given.kwargs, frozenset(), frozenset(), state.walk, state.key)
+        trace.is_kept = trace.is_kept and len(again.inputs) == len(given.inputs)
+        return again.key_with(views)
 
-    def _trace(self, key: Hashable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Trace:
-        with _tracing:
-            trace = self._traces.get(key)
-            if trace is None:
-                trace = _make_trace(self._f, args, kwargs)
-                if not (trace.foreign and _reads_foreign_input(trace)):
-                    self._traces[key] = trace
-                if len(self._traces) > MAX_TRACES:
-                    self._traces.popitem(last=False)
-            return trace
+    def _drop_oldest(self) -> None:
+        try:
+            self._traces.popitem(last=False)
+        except KeyError:  # another thread was faster
+            return
 
 
-def _plain_key(args: tuple[Any, ...]) -> Hashable | None:
-    """The structure of arguments that are arrays with values and Python numbers only; None for any others."""
-    key: list[Any] = []
+def _plain_key(args: tuple[Any, ...], state: int) -> Hashable | None:
+    """The structure of arguments that are arrays with values and Python numbers only; None for any others.
+
+    Args:
+        state: stands for what the function can reach besides.
+    """
+    key: list[Any] = [state]
     for x in args:
         if type(x) is Array:
             uop = x._uop
@@ -148,163 +158,6 @@ def _plain_key(args: tuple[Any, ...]) -> Hashable | None:
         else:
             return None
     return tuple(key)
-
-
-@functools.cache
-def _plain_treedef(n: int) -> TreeDef:
-    """The structure of `n` positional arguments that are no containers."""
-    return flatten(((0,) * n, {}))[1]
-
-
-def _is_input(leaf: Any) -> bool:
-    if type(leaf) is int:
-        return -(2**63) <= leaf < 2**63
-    return isinstance(leaf, Array | np.ndarray | np.generic) or type(leaf) in _NUMBERS
-
-
-def _signature(leaf: Any) -> tuple[Hashable, ...]:
-    """What of a leaf a trace depends on, as in `_plain_key`.
-
-    Raises:
-        TraceError: a static leaf that is not hashable.
-    """
-    if isinstance(leaf, Array):
-        if leaf._weak:
-            return (_TYPES[leaf._uop.dtype.kind],)
-        return (None if leaf._is_number else leaf._uop.shape, leaf._uop.dtype)
-    if isinstance(leaf, np.ndarray | np.generic):
-        like = cast("Array", leaf)
-        return (("scalar", like.dtype),) if isinstance(leaf, np.generic) else (like.shape, like.dtype)
-    kind = cast("type[object]", type(leaf))
-    if _is_input(leaf):
-        return (kind,)
-    value = leaf.value if isinstance(leaf, _Static) else leaf
-    try:
-        hash(value)
-    except TypeError:
-        raise TraceError(
-            f"jit: a static argument must be hashable, got {value!r:.60}; pass arrays and numbers as inputs, "
-            "in tuples, lists and dicts if you like"
-        ) from None
-    return ((kind, cast("type[object]", type(value)), value),)
-
-
-# ------------------------------------------------------------------------------------------------------------ tracing
-
-
-def _make_trace(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Trace:
-    leaves, treedef = flatten((args, kwargs))
-    handles = [_input(leaf) for leaf in leaves if _is_input(leaf)]
-    params = [handle._uop for handle in handles]
-    rest = iter(handles)
-    replaced = [next(rest) if _is_input(leaf) else leaf.value if isinstance(leaf, _Static) else leaf for leaf in leaves]
-    args, kwargs = unflatten(treedef, replaced)
-    out_leaves, out_tree = flatten(f(*args, **kwargs))
-    assigned = [i for i, handle in enumerate(handles) if handle._uop is not params[i]]
-    outputs = [leaf._uop for leaf in out_leaves if isinstance(leaf, Array)] + [handles[i]._uop for i in assigned]
-    trace = _Trace(params, outputs, out_leaves, out_tree, assigned, foreign=False)
-    trace.foreign = any(node.flags & TRACKED for node in outputs) or _reads_foreign_input(trace)
-    trace.computed = [i for i, node in enumerate(outputs) if node.flags & TRACED and node not in params]
-    trace.passed = [(i, params.index(node)) for i, node in enumerate(outputs) if node in params]
-    if out_tree.is_leaf() and len(outputs) == len(trace.computed) == 1 and _is_plain(out_leaves[0]):
-        trace.single = out_leaves[0]
-    return trace
-
-
-def _input(leaf: Any) -> Array:
-    """A handle on a fresh input of the kind of `leaf`; Python numbers give a weak one."""
-    number = fresh_number()
-    if type(leaf) in _NUMBERS:
-        return Array._from_uop(UOp.param(number, (), default_dtype(leaf), "scalar"), weak=True)
-    if isinstance(leaf, np.generic):
-        return Array._from_uop(UOp.param(number, (), as_node(leaf).dtype, "scalar"))
-    node = as_node(leaf)
-    if not isinstance(leaf, Array):
-        return Array._array_from_uop(UOp.param(number, node.shape, node.dtype))
-    param = UOp.param(number, node.shape, node.dtype, "scalar" if leaf._weak else "buffer")
-    return leaf._same_kind(param, leaf._weak)
-
-
-def _is_plain(x: Array) -> bool:
-    """Whether `x` is what a new handle is: an array of one axis or more, or a number."""
-    return x.ndim > 0 or x._is_number
-
-
-def _reads_foreign_input(trace: _Trace) -> bool:
-    """Whether the outputs depend on an input of a trace around this one."""
-    own = set(trace.params)
-    return any(node.op is Ops.PARAM and node not in own for node in toposort(trace.outputs))
-
-
-# -------------------------------------------------------------------------------------------------------------- calls
-
-
-def _run(trace: _Trace, inputs: Sequence[Any]) -> Any:
-    """Run the plan of `trace` on inputs that have values."""
-    executable = trace.executable
-    if executable is None:
-        executable = _prepare(trace)
-    try:
-        buffers = executable.run([_argument(x) for x in inputs])
-    except IndexBoundsError as error:
-        raise named(error, trace.outputs) from None
-    if trace.single is not None:
-        return Array._from_uop(UOp.buffer(buffers[0]), trace.single._weak)
-    nodes = list(trace.outputs)
-    for i, buffer in zip(trace.computed, buffers, strict=True):
-        nodes[i] = UOp.buffer(buffer)
-    for i, number in trace.passed:
-        nodes[i] = as_node(inputs[number])
-    return _results(trace, nodes, inputs)
-
-
-def _prepare(trace: _Trace) -> uopc_core.Executable:
-    """The plan of what depends on the inputs, made once; the other outputs are computed for good."""
-    with trace.lock:
-        if trace.executable is None:
-            numbered = [UOp.param(i, p.shape, p.dtype, p.arg[2]) for i, p in enumerate(trace.params)]
-            wanted = [trace.outputs[i] for i in trace.computed]
-            renamed = substitute(wanted, dict(zip(trace.params, numbered, strict=True)), TRACED)
-            for i, node in enumerate(trace.outputs):
-                if not node.flags & TRACED:
-                    trace.outputs[i] = UOp.buffer(buffer_of_node(node))
-            trace.executable = uopc_core.Executable(renamed)
-        return trace.executable
-
-
-def _argument(x: Any) -> Any:
-    """An input as the runtime takes it: memory, or a Python number."""
-    if isinstance(x, Array):
-        if x._weak:
-            return x.item()
-        uop = x._uop
-        return uop.arg if uop.op is _BUFFER else x._memory("jit")
-    if type(x) in _NUMBERS:
-        return x
-    return cast("Any", x).item() if isinstance(x, np.generic) else buffer_of_node(as_node(x))
-
-
-def _inline(trace: _Trace, inputs: Sequence[Any]) -> Any:
-    """Put the graph of `trace` over the nodes of the inputs."""
-    sources = [cast_node(as_node(x), p.dtype) for x, p in zip(inputs, trace.params, strict=True)]
-    nodes = substitute(trace.outputs, dict(zip(trace.params, sources, strict=True)), TRACED)
-    return _results(trace, nodes, inputs)
-
-
-def _results(trace: _Trace, nodes: Sequence[UOp], inputs: Sequence[Any]) -> Any:
-    """What the function returned, on `nodes`; arguments that it assigned to get their new values."""
-    rest = iter(nodes)
-    leaves = [leaf._same_kind(next(rest), leaf._weak) if isinstance(leaf, Array) else leaf for leaf in trace.leaves]
-    for i, node in zip(trace.assigned, rest, strict=True):
-        _assign(inputs[i], node)
-    return unflatten(trace.treedef, leaves)
-
-
-def _assign(x: Any, node: UOp) -> None:
-    if isinstance(x, Array):
-        x._write(node)
-    elif isinstance(x, np.ndarray):
-        x[...] = buffer_of_node(node).array
 
 
 @overload
@@ -341,6 +194,8 @@ def jit(
         >>> jit(lambda x, y: x * y + 1)(3.0, 2.0)
         Array(7., dtype=float64)
     """
+    if f is not None:
+        check_function("jit", f)
     numbers = integers("jit", "static_argnums", static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
     if f is None:

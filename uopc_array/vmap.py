@@ -13,14 +13,18 @@ from typing import Any
 
 import uopc_core
 from uopc_array._arguments import wrap_like
+from uopc_array._boxes import Box, Contents, differences, put_back
+from uopc_array._captures import holds_traced, state_of
 from uopc_array._nodes import as_node, is_scalar
 from uopc_array._numbers import integers, is_sequence
-from uopc_array._tracing import fresh_number
+from uopc_array._shadows import close_record, running
+from uopc_array._tracing import Record, fresh_number, run_user
+from uopc_array._transformed import Transformed
 from uopc_array._trees import flatten, map_tree, spread, unflatten
 from uopc_array.array import Array
 from uopc_array.grad import jvp, vjp
 from uopc_core import UOp, composite
-from uopc_core.errors import AxisError, ShapeError
+from uopc_core.errors import AxisError, ShapeError, TraceError
 
 __all__ = ["hessian", "jacfwd", "jacrev", "vmap"]
 
@@ -46,8 +50,10 @@ def vmap(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
         >>> vmap(lambda x, y: xp.sum(x * y), in_axes=(0, None))(xp.ones((3, 2)), xp.asarray([1.0, 2.0]))
         Array([3., 3., 3.], dtype=float64)
     """
+    return Transformed(vmap, _build_vmap, f, in_axes, out_axes)
 
-    @functools.wraps(f)
+
+def _build_vmap(f: Function, in_axes: Any, out_axes: Any) -> Function:
     def mapped(*args: Any, **kwargs: Any) -> Any:
         replacements: dict[UOp, UOp] = {}
         axes: list[Any] = _entries(in_axes) if isinstance(in_axes, tuple | list) else [in_axes] * len(args)
@@ -57,13 +63,50 @@ def vmap(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
         named = {name: _without_axis(x, 0, replacements) for name, x in kwargs.items()}
         if not replacements:
             raise ShapeError("vmap: expected one argument or more to map over, got None for all in in_axes")
-        leaves, treedef = flatten(f(*inner, **named))
-        nodes = uopc_core.batch([as_node(leaf) for leaf in leaves], replacements)
-        wanted = _axes_of("out_axes", out_axes, unflatten(treedef, nodes))
-        moved = [_moved(leaf, node, axis) for leaf, node, axis in zip(leaves, nodes, wanted, strict=True)]
-        return unflatten(treedef, moved)
+        return _mapped_result(f, inner, named, replacements, out_axes)
 
     return mapped
+
+
+def _mapped_result(
+    f: Function, inner: list[Any], named: dict[str, Any], replacements: dict[UOp, UOp], out_axes: Any
+) -> Any:
+    """What `f` returns on inputs without the axis, with the axis put in.
+
+    Raises:
+        TraceError: it keeps what it computed of one value somewhere around it, where there is no place for the others.
+    """
+    record = Record("vmap", getattr(f, "__name__", repr(f)))
+    params = set(replacements)
+    boxes = state_of(f)
+    stored = False
+    try:
+        with running(record):
+            leaves, treedef = flatten(run_user(f, inner, named))
+            nodes = [as_node(leaf) for leaf in leaves]
+            stored = any(differences(box, before) and holds_traced(box, params) for box, before in boxes)
+        batched = uopc_core.batch(nodes, replacements)
+        wanted = _axes_of("out_axes", out_axes, unflatten(treedef, batched))
+        moved = [_moved(leaf, node, axis) for leaf, node, axis in zip(leaves, batched, wanted, strict=True)]
+        leaves.clear()
+    except BaseException:
+        _put_back(boxes)
+        close_record(record, params)
+        raise
+    if stored:
+        _put_back(boxes)
+    faults = close_record(record, params)
+    if stored or faults:
+        what = "writes to " + faults[0] if faults else "keeps an array in a variable, a container or an attribute"
+        raise TraceError(
+            f"vmap: {record.function} {what} around it, where there is place for one value of many; return the array"
+        )
+    return unflatten(treedef, moved)
+
+
+def _put_back(boxes: Sequence[tuple[Box, Contents]]) -> None:
+    for box, before in boxes:
+        put_back(box, before)
 
 
 def _entries(axes: Any) -> list[Any]:
@@ -137,8 +180,10 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
         Array([[2., 0.],
                [0., 4.]], dtype=float64)
     """
+    return Transformed(jacrev, _build_jacrev, f, argnums)
 
-    @functools.wraps(f)
+
+def _build_jacrev(f: Function, argnums: int | Sequence[int]) -> Function:
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         numbers = integers("jacrev", "argnums", argnums)
         value, pull = vjp(_of_arguments(f, args, kwargs, numbers), *[args[i] for i in numbers])
@@ -175,8 +220,10 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
         Array([[2., 0.],
                [0., 4.]], dtype=float64)
     """
+    return Transformed(jacfwd, _build_jacfwd, f, argnums)
 
-    @functools.wraps(f)
+
+def _build_jacfwd(f: Function, argnums: int | Sequence[int]) -> Function:
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         numbers = integers("jacfwd", "argnums", argnums)
         chosen = tuple([args[i] for i in numbers])
@@ -248,4 +295,8 @@ def hessian(f: Function, argnums: int | Sequence[int] = 0) -> Function:
         Array([[ 6.,  0.],
                [ 0., 12.]], dtype=float64)
     """
+    return Transformed(hessian, _build_hessian, f, argnums)
+
+
+def _build_hessian(f: Function, argnums: int | Sequence[int]) -> Function:
     return jacfwd(jacrev(f, argnums), argnums)

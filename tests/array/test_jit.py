@@ -112,16 +112,20 @@ def test_an_input_may_be_an_output_and_outputs_may_be_constant():
     assert same.tolist() == other.tolist() == [1.0, 2.0]
     assert constant.tolist() == [0.0, 0.0]
     assert int(number) == 3
+    assert same is x
     same[0] = 9.0
-    assert x.tolist() == [1.0, 2.0]
+    assert x.tolist() == [9.0, 2.0]
 
 
-def test_arrays_around_the_function_are_read_when_it_is_traced():
+def test_arrays_around_the_function_are_inputs():
     scale = xp.asarray([1.0, 2.0])
-    f = jit(lambda x: x * scale)
+    f, calls = counted(lambda x: x * scale)
     assert f(xp.ones(2)).tolist() == [1.0, 2.0]
     scale[0] = 100.0
-    assert f(xp.ones(2)).tolist() == [1.0, 2.0]
+    assert f(xp.ones(2)).tolist() == [100.0, 2.0]
+    scale = xp.asarray([5.0, 6.0])
+    assert f(xp.ones(2)).tolist() == [5.0, 6.0]
+    assert len(calls) == 1
 
 
 def test_structures_that_differ_in_a_number_only_do_not_mix():

@@ -1,0 +1,192 @@
+"""Handles older than a trace, while it runs and when it has ended.
+
+Within a trace such a handle is a `ShadowedArray`: the thread that traces sees the node that the trace gave it, all
+others see the node that it has. When the trace has ended, the handle is as it was. A handle that the trace made and
+that somebody still holds becomes a `LeftOverArray`, of which any use is an error.
+The three classes have one layout, so a handle changes its class and keeps its identity.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+from weakref import ref
+
+from uopc_array._handle import Handle, Root, View
+from uopc_array._tracing import Record, Shadow, current_record, depends, records, user_line
+from uopc_array.array import Array
+from uopc_core import UOp
+from uopc_core.errors import TraceError
+
+__all__ = ["LeftOverArray", "ShadowedArray", "close_record", "running", "shadow"]
+
+_NODE: Any = Handle.__dict__["_node"]
+_ALIAS: Any = Handle.__dict__["_alias"]
+
+
+def _shadow_of(handle: Handle) -> Shadow | None:
+    for record in reversed(records()):
+        found = record.shadows.get(id(handle))
+        if found is not None:
+            return found
+    return None
+
+
+class ShadowedArray(Array):
+    """A handle that traces see differently than everybody else."""
+
+    __slots__ = ()
+    _is_shadowed = True
+
+    @classmethod
+    def _from_uop(cls, uop: UOp, weak: bool = False) -> Any:
+        return Array._from_uop(uop, weak)
+
+    @property
+    def _node(self) -> UOp:
+        shadow = _shadow_of(self)
+        return _NODE.__get__(self) if shadow is None else shadow.node
+
+    @_node.setter
+    def _node(self, node: UOp) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        shadow = _shadow_of(self)
+        if shadow is None:
+            _NODE.__set__(self, node)
+        else:
+            shadow.node = node
+
+    @property
+    def _alias(self) -> Any:
+        shadow = _shadow_of(self)
+        return _ALIAS.__get__(self) if shadow is None else shadow.alias
+
+    @_alias.setter
+    def _alias(self, alias: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        shadow = _shadow_of(self)
+        if shadow is None:
+            _ALIAS.__set__(self, alias)
+        else:
+            shadow.alias = alias
+
+
+class LeftOverArray(Array):
+    """A handle that outlived the trace that made it; its slot for the node holds what to say."""
+
+    __slots__ = ()
+
+    @property
+    def _node(self) -> UOp:  # pyright: ignore[reportIncompatibleVariableOverride]
+        raise TraceError(f"{_NODE.__get__(self)} Line: {user_line()}")
+
+    @property
+    def _alias(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        raise TraceError(f"{_NODE.__get__(self)} Line: {user_line()}")
+
+    def __del__(self) -> None:
+        """Nothing: the node has been counted down."""
+
+
+for _class in (ShadowedArray, LeftOverArray):
+    _class.__name__ = _class.__qualname__ = "Array"
+
+_lock = threading.RLock()  # held for a few lines of this module, never while other code runs
+_traces_of: dict[int, int] = {}  # of a shadowed handle, by its identity: how many traces see it
+
+
+@contextmanager
+def running(record: Record) -> Generator[None]:
+    """`record` as the innermost trace of this thread; the handles that it has shadowed are as they were afterwards."""
+    stack = records()
+    stack.append(record)
+    try:
+        yield
+    finally:
+        stack.remove(record)
+        for item in record.shadows.values():
+            _unshadow(item)
+
+
+def shadow(record: Record, handle: Array, node: UOp, alias: Any) -> None:
+    """Let the trace see `handle` with these slots."""
+    node.held += 1
+    with _lock:
+        _traces_of[id(handle)] = _traces_of.get(id(handle), 0) + 1
+        record.shadows[id(handle)] = Shadow(handle, node, alias)
+        handle.__class__ = ShadowedArray
+
+
+def _unshadow(item: Shadow) -> None:
+    handle = item.handle
+    item.node.held -= 1
+    with _lock:
+        _traces_of[id(handle)] -= 1
+        if not _traces_of[id(handle)]:
+            del _traces_of[id(handle)]
+            handle.__class__ = Array
+    alias = handle._alias
+    if isinstance(alias, Root):
+        alias.version += 1  # views that followed it within the trace follow it back
+
+
+def close_record(record: Record, params: set[UOp]) -> list[str]:
+    """Take the nodes of a trace that has ended from the handles that still live.
+
+    Returns:
+        what handles that are older than the trace, and that it did not know of, were written to.
+    """
+    faults = _restore_written(record, params)
+    for handle in _alive(record.created):
+        node = _NODE.__get__(handle)
+        if type(handle) is not LeftOverArray and depends(node, params):
+            _leave_over(record, handle, node)
+        elif (outer := current_record()) is not None:
+            outer.created.append(ref(handle))
+    return faults
+
+
+def _leave_over(record: Record, handle: Any, node: UOp) -> None:
+    text = (
+        f"an array of shape {node.shape}, {node.dtype.name}, is left over from a trace of {record.function}: inside "
+        f"{record.transform} it had no value, and it has none now; return it from the function, or keep it in an "
+        "attribute of an object that the function is given."
+    )
+    node.held -= 1
+    handle.__class__ = LeftOverArray
+    _NODE.__set__(handle, text)
+
+
+def _restore_written(record: Record, params: set[UOp]) -> list[str]:
+    written = _written(record, params)
+    if any(not isinstance(handle._alias, View) for handle, _ in written):
+        del written
+        gc.collect()  # those in cycles of what the function made for itself are of no interest
+        written = _written(record, params)
+    faults: list[str] = []
+    for handle, node in reversed(written):
+        node.held += 1
+        handle._node.held -= 1
+        handle._node = node
+        alias = handle._alias
+        if isinstance(alias, View):
+            alias.version = -1  # it follows its base
+        else:
+            faults.append(f"an array of shape {node.shape}, {node.dtype.name}")
+            if alias is not None:
+                alias.version += 1
+    return faults
+
+
+def _written(record: Record, params: set[UOp]) -> list[tuple[Any, UOp]]:
+    out: list[tuple[Any, UOp]] = []
+    for item, node in record.written:
+        handle = item()
+        if handle is not None and type(handle) is not LeftOverArray and depends(handle._node, params):
+            out.append((handle, node))
+    return out
+
+
+def _alive(refs: list[ref[Any]]) -> list[Any]:
+    return [handle for item in refs if (handle := item()) is not None]

@@ -1,0 +1,532 @@
+"""The traces of `jit`: how one is made of a function and its arguments, and how it is run.
+
+A trace leaves nothing behind: arrays are as they were when it ends, and so are the boxes. What the function did to them
+is part of the trace and is done by each run, the first included.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import sys
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+import uopc_core
+from uopc_array._boxes import Box, DictBox, ListBox, differences, has_grown, put_back
+from uopc_array._captures import Walk, array_key, holds_traced, is_object, value_key
+from uopc_array._handle import Chain, Root, View
+from uopc_array._indexing import ItemLens
+from uopc_array._lenses import ChainLens, PartLens
+from uopc_array._nodes import as_node, cast_node, default_dtype
+from uopc_array._origins import named
+from uopc_array._realize import buffer_of_node
+from uopc_array._results import Call, Encoder, Template
+from uopc_array._shadows import close_record, running, shadow
+from uopc_array._tracing import Record, fresh_number, substitute
+from uopc_array._trees import flatten, unflatten
+from uopc_array.array import Array
+from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
+from uopc_core.errors import IndexBoundsError, TraceError
+
+__all__ = ["Arguments", "SharedView", "Trace", "call_trace", "make_trace", "views_among"]
+
+_BUFFER = Ops.BUFFER
+_ARRAYS: tuple[type[Any], ...] = (Array, np.ndarray)
+_NUMBERS = frozenset({int, float, complex})
+
+
+@dataclass(frozen=True)
+class _Static:
+    """An argument that is part of the structure: a trace is kept for each of its values."""
+
+    value: Any
+
+
+class Arguments:
+    """The arguments of one call, and what the function can reach besides.
+
+    Attributes:
+        inputs: the arrays and numbers among all that, each array once.
+        places: for each leaf of the arguments, its number among the inputs.
+        key: the structure: all that a trace depends on.
+        walk: what was found in objects among the arguments.
+    """
+
+    def __init__(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        static_numbers: frozenset[int],
+        static_names: frozenset[str],
+        captured: Walk,
+        state: int,
+    ) -> None:
+        if static_numbers or static_names:
+            wanted = {n % len(args) for n in static_numbers if -len(args) <= n < len(args)}
+            args = tuple([_Static(x) if i in wanted else x for i, x in enumerate(args)])
+            kwargs = {name: _Static(x) if name in static_names else x for name, x in kwargs.items()}
+        self.args = args
+        self.kwargs = kwargs
+        self.captured = captured
+        self.leaves, self.treedef = flatten((args, kwargs))
+        self.inputs: list[Any] = list(captured.handles)
+        self.places: list[int | None] = []
+        self.walk: Walk | None = None
+        self._key: list[Any] = [state]
+        self._numbers: dict[int, int] = {}
+        for leaf in self.leaves:
+            self.places.append(self._add(leaf))
+        if self.walk is not None:
+            self.walk.look_into_namespaces()
+        self.key: Hashable = tuple(self._key)
+        if kwargs or self.treedef != _plain_treedef(len(args)):
+            self.key = (self.treedef, self.key)
+
+    def key_with(self, views: Sequence[SharedView]) -> Hashable:
+        """The key where inputs share elements."""
+        return (self.key, tuple([view.key for view in views])) if views else self.key
+
+    def _add(self, leaf: Any) -> int | None:
+        """The number of a leaf among the inputs."""
+        if isinstance(leaf, _ARRAYS):
+            number = self._numbers.get(id(leaf))
+            if number is None:
+                number = self.captured.numbers.get(id(leaf))
+            if number is not None:
+                self._key.append(number)
+                return number
+            self._numbers[id(leaf)] = len(self.inputs)
+            self._key += array_key(leaf)
+        elif isinstance(leaf, np.generic):
+            self._key += array_key(leaf)
+        elif type(leaf) in _NUMBERS and (type(leaf) is not int or -(2**63) <= leaf < 2**63):
+            self._key.append(type(leaf))
+        else:
+            self._add_structure(leaf.value if isinstance(leaf, _Static) else leaf)
+            return None
+        self.inputs.append(leaf)
+        return len(self.inputs) - 1
+
+    def _add_structure(self, value: Any) -> None:
+        if is_object(value) or callable(value):
+            if self.walk is None:
+                self.walk = Walk(self.captured, self._key, self.inputs)
+                self.walk.numbers = self._numbers
+            self.walk.visit(value)
+            return
+        try:
+            self._key.append(value_key(value))
+        except TypeError:
+            raise TraceError(
+                f"jit: a static argument must be hashable, got {value!r:.60}; pass arrays and numbers as inputs, "
+                "in tuples, lists and dicts if you like"
+            ) from None
+
+    def boxes(self) -> list[tuple[Box, dict[Hashable, Any]]]:
+        """The places that the function can bind anew without their being arguments."""
+        return [*self.captured.boxes, *(self.walk.boxes if self.walk is not None else ())]
+
+    def places_of_objects(self) -> dict[int, int]:
+        """The numbers of the objects older than the trace, by their identity."""
+        return {**self.captured.seen, **(self.walk.seen if self.walk is not None else {})}
+
+    def object_at(self, place: int) -> Any:
+        """The object of a number; the containers among the arguments have negative ones."""
+        if place < 0:
+            return _containers((self.args, self.kwargs))[-1 - place]
+        return (self.captured if self.walk is None else self.walk).object_at(place)
+
+    def replaced(self, values: dict[int, Array]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with handles in the place of what is no array of ours, and static values themselves."""
+        if not values and not any(isinstance(leaf, _Static) for leaf in self.leaves):
+            return self.args, self.kwargs
+        leaves: list[Any] = []
+        for leaf, place in zip(self.leaves, self.places, strict=True):
+            inner = leaf.value if isinstance(leaf, _Static) else leaf
+            leaves.append(inner if place is None else values.get(place, leaf))
+        return unflatten(self.treedef, leaves)
+
+
+class SharedView(NamedTuple):
+    """An input that is a view of another one, or of what another one is a view of, too.
+
+    Attributes:
+        number: of the input.
+        base: the array that both see.
+        key: says which part of which array it is.
+    """
+
+    number: int
+    base: Array
+    key: Hashable
+
+
+def _with_bases(inputs: Sequence[Any], views: Sequence[SharedView]) -> list[Any]:
+    known = {id(x) for x in inputs}
+    bases = {id(view.base): view.base for view in views if id(view.base) not in known}
+    return [*inputs, *bases.values()]
+
+
+def views_among(inputs: Sequence[Any]) -> list[SharedView]:
+    """Which inputs share elements with others.
+
+    Raises:
+        TraceError: arrays of NumPy do.
+    """
+    _refuse_shared_memory([x for x in inputs if isinstance(x, np.ndarray)])
+    aliases = {i: x._alias for i, x in enumerate(inputs) if isinstance(x, Array) and isinstance(x._alias, View)}
+    numbers = {id(x): i for i, x in enumerate(inputs)}
+    counts: dict[int, int] = {}
+    for alias in aliases.values():
+        counts[id(alias.base)] = counts.get(id(alias.base), 0) + 1
+    out: list[SharedView] = []
+    groups: dict[int, int] = {}
+    for i, alias in aliases.items():
+        base = cast("Array", alias.base)
+        if id(base) in numbers or counts[id(base)] > 1:
+            group = numbers.get(id(base), -1 - groups.setdefault(id(base), len(groups)))
+            shape = base._uop.shape, base._uop.dtype
+            out.append(SharedView(i, base, (i, group, shape, _chain_key(alias.chain))))
+    return out
+
+
+def _chain_key(chain: Chain | None) -> Hashable:
+    steps: list[Hashable] = []
+    while chain is not None:
+        lens, chain = chain
+        if isinstance(lens, ChainLens):
+            steps.append(tuple(lens.steps))
+        else:
+            steps.append(repr(lens.key) if isinstance(lens, ItemLens) else cast("PartLens", lens).op)
+    return tuple(steps)
+
+
+def _refuse_shared_memory(arrays: Sequence[Any]) -> None:
+    for i, x in enumerate(arrays):
+        if any(np.may_share_memory(x, y) for y in arrays[:i]):
+            raise TraceError(
+                "jit: arrays of NumPy among the arguments share memory, and the function writes to one of them; "
+                "pass copies, or one of them and take the parts inside"
+            )
+
+
+@dataclass
+class Trace:
+    """A function's graph for one structure of its arguments.
+
+    Attributes:
+        params: the inputs of the graph.
+        sources: the numbers of the inputs of a call that they stand for.
+        nodes: of all new arrays and new values.
+        kinds: see `Call`.
+        result: what the function returned.
+        writes: numbers of inputs that it wrote to, each with that of the node.
+        changes: what it bound anew: the number of the box, new contents, and keys that are gone.
+        grown: lists and dicts around the function that it put things into, which happens when it is traced and not
+            again.
+        is_kept: whether the trace is good for another call.
+        foreign: whether `nodes` depend on a variable or an input of somebody else, so that they cannot be planned on
+            their own.
+        is_plain: whether there is nothing to do but to compute the result.
+        computed: numbers of the nodes that the plan computes.
+        passed: nodes that are inputs as they came, with the number of the input.
+        single: whether the result is one new array, and all there is; and whether that is weak.
+    """
+
+    params: list[UOp]
+    sources: list[int]
+    nodes: list[UOp]
+    kinds: list[tuple[bool, bool]]
+    result: Template
+    writes: list[tuple[int, int]]
+    changes: list[tuple[int, dict[Any, Template], list[Hashable]]]
+    grown: list[Any] = field(default_factory=list[Any])
+    is_kept: bool = True
+    foreign: bool = False
+    is_plain: bool = False
+    single: tuple[bool] | None = None
+    computed: list[int] = field(default_factory=list[int])
+    passed: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    executable: uopc_core.Executable | None = None
+
+    def __post_init__(self) -> None:
+        own = {node: i for i, node in enumerate(self.params)}
+        below = toposort(self.nodes)
+        foreign = any(node.op is Ops.PARAM and node not in own for node in below)
+        self.foreign = foreign or any(node.flags & TRACKED for node in self.nodes)
+        self.is_kept = self.is_kept and not self.foreign
+        self.computed = [i for i, node in enumerate(self.nodes) if node.flags & TRACED and node not in own]
+        self.passed = [(i, self.sources[own[node]]) for i, node in enumerate(self.nodes) if node in own]
+        all_inputs = self.sources == list(range(len(self.sources)))
+        self.is_plain = not (self.foreign or self.writes or self.changes or self.result.owners) and all_inputs
+        if self.is_plain and self.result.is_made and self.computed == [0] and len(self.nodes) == 1:
+            is_array, weak = self.kinds[0]
+            self.single = None if is_array else (weak,)
+
+    def run(self, inputs: Sequence[Any]) -> Any:
+        """The result for inputs that have values, of a trace that is plain."""
+        buffers = self.compute(inputs)
+        if self.single is not None:
+            return Array._from_uop(UOp.buffer(buffers[0]), self.single[0])
+        return Call(inputs, self._nodes(buffers, inputs), self.kinds, _no_object).fill(self.result)
+
+    def values(self, inputs: Sequence[Any]) -> list[UOp]:
+        """The nodes for inputs that have values."""
+        return self._nodes(self.compute([inputs[i] for i in self.sources]), inputs)
+
+    def compute(self, arguments: Sequence[Any]) -> list[uopc_core.Buffer]:
+        executable = self.executable
+        if executable is None:
+            executable = self._prepare()
+        try:
+            return executable.run([_argument(x) for x in arguments])
+        except IndexBoundsError as error:
+            raise named(error, self.nodes) from None
+
+    def _nodes(self, buffers: Sequence[uopc_core.Buffer], inputs: Sequence[Any]) -> list[UOp]:
+        nodes = list(self.nodes)
+        for i, buffer in zip(self.computed, buffers, strict=True):
+            nodes[i] = UOp.buffer(buffer)
+        for i, number in self.passed:
+            nodes[i] = as_node(inputs[number])
+        return nodes
+
+    def _prepare(self) -> uopc_core.Executable:
+        """The plan of what depends on the inputs, made once; the other nodes are computed for good.
+
+        Two threads may both make one; they are alike.
+        """
+        numbered = [UOp.param(i, p.shape, p.dtype, p.arg[2]) for i, p in enumerate(self.params)]
+        wanted = [self.nodes[i] for i in self.computed]
+        renamed = substitute(wanted, dict(zip(self.params, numbered, strict=True)), TRACED)
+        for i, node in enumerate(self.nodes):
+            if not node.flags & TRACED:
+                self.nodes[i] = UOp.buffer(buffer_of_node(node))
+        self.executable = uopc_core.Executable(renamed)
+        return self.executable
+
+    def inlined(self, inputs: Sequence[Any]) -> list[UOp]:
+        """The nodes over those of the inputs."""
+        arguments = [inputs[i] for i in self.sources]
+        sources = [cast_node(as_node(x), p.dtype) for x, p in zip(arguments, self.params, strict=True)]
+        return substitute(self.nodes, dict(zip(self.params, sources, strict=True)), TRACED)
+
+
+def _no_object(place: int) -> Any:
+    raise AssertionError(f"a plain trace has no object {place}")
+
+
+def _argument(x: Any) -> Any:
+    """An input as the runtime takes it: memory, or a Python number."""
+    if isinstance(x, Array):
+        if x._weak:
+            return x.item()
+        uop = x._uop
+        return uop.arg if uop.op is _BUFFER else x._memory("jit")
+    if type(x) in _NUMBERS:
+        return x
+    return cast("Any", x).item() if isinstance(x, np.generic) else buffer_of_node(as_node(x))
+
+
+def call_trace(trace: Trace, given: Arguments, views: Sequence[SharedView]) -> Any:
+    """What the function does, by its trace: the result, after all that it writes to and binds anew has changed."""
+    inputs = _with_bases(given.inputs, views) if views else given.inputs
+    flags = trace.foreign
+    for x in inputs:
+        flags |= bool(isinstance(x, Array) and x._uop.flags)
+    nodes = trace.inlined(inputs) if flags else trace.values(inputs)
+    call = Call(inputs, nodes, trace.kinds, given.object_at)
+    for number, node in trace.writes:
+        _assign(inputs[number], nodes[node])
+    if trace.changes:
+        boxes = [*[box for box, _ in given.boxes()], *map(_box_of, _containers((given.args, given.kwargs)))]
+        filled = [(i, {k: call.fill(t) for k, t in new.items()}, gone) for i, new, gone in trace.changes]
+        for i, new, gone in filled:
+            boxes[i].change(new, gone)
+    return call.fill(trace.result)
+
+
+def _assign(x: Any, node: UOp) -> None:
+    if isinstance(x, Array):
+        x._write(node)
+    elif isinstance(x, np.ndarray):
+        x[...] = buffer_of_node(node).array
+
+
+def _plain_treedef(n: int) -> Any:
+    """The structure of `n` positional arguments that are no containers."""
+    found = _TREEDEFS.get(n)
+    if found is None:
+        found = _TREEDEFS[n] = flatten(((0,) * n, {}))[1]
+    return found
+
+
+_TREEDEFS: dict[int, Any] = {}
+
+
+def _containers(arguments: Any) -> list[Any]:
+    """The lists, dicts and objects among the arguments that are no leaves, in an order that depends on the structure
+    alone.
+    """
+    out: list[Any] = []
+    waiting: list[Any] = [*arguments[1].values(), *arguments[0]]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list | dict):
+            out.append(item)
+        if isinstance(item, dict):
+            waiting += cast("dict[Any, Any]", item).values()
+        elif isinstance(item, list | tuple):
+            waiting += cast("list[Any]", item)
+    return out
+
+
+def _box_of(container: Any) -> Box:
+    return DictBox(cast("dict[Any, Any]", container)) if isinstance(container, dict) else ListBox(container)
+
+
+# ------------------------------------------------------------------------------------------------------------ tracing
+
+
+class _Tracing:
+    """One run of a function on inputs without values."""
+
+    def __init__(self, function: Callable[..., Any], given: Arguments, views: Sequence[SharedView]) -> None:
+        self.function = function
+        self.given = given
+        self.views = views
+        self.inputs = _with_bases(given.inputs, views)
+        self.record = Record("jit", getattr(function, "__name__", repr(function)))
+        self.params: dict[int, UOp] = {}
+        self.values: dict[int, Array] = {}  # handles that stand for inputs which are no arrays of ours
+        self.grown: list[Any] = []
+
+    def run(self) -> Trace:
+        """The trace; all that the function did is undone."""
+        with running(self.record):
+            self._open_inputs()
+            args, kwargs = self.given.replaced(self.values)
+            containers = _containers((args, kwargs))
+            self.boxes = [*self.given.boxes(), *[(box, box.read()) for box in map(_box_of, containers)]]
+            dice = _dice(self.given)
+            states = [state() for state in dice]
+            try:
+                result = self.function(*args, **kwargs)
+                if [state() for state in dice] != states:
+                    raise TraceError(
+                        f"jit: {self.record.function} draws random numbers from a generator of NumPy or Python, which "
+                        "would be the same at each call; draw them outside and pass them as arguments"
+                    )
+                return self._encoded(result, containers if args is self.given.args else [])
+            finally:
+                self.values.clear()
+                self._undo()
+
+    def _open_inputs(self) -> None:
+        derived = {view.number for view in self.views}
+        for i, x in enumerate(self.inputs):
+            if i in derived:
+                continue
+            if not isinstance(x, Array):
+                self.values[i] = _value_input(x)
+                self.params[i] = self.values[i]._uop
+                continue
+            kind = "scalar" if x._weak else "buffer"
+            self.params[i] = param = UOp.param(fresh_number(), x._uop.shape, x._uop.dtype, kind)
+            alias = x._alias
+            shadow(self.record, x, param, Root() if isinstance(alias, View) else alias)
+        for view in self.views:
+            handle = self.inputs[view.number]
+            root = view.base._alias
+            assert isinstance(root, Root)
+            alias = View(view.base, handle._alias.chain, root)
+            shadow(self.record, handle, alias.node_of_base()[1], alias)
+
+    def _undo(self) -> None:
+        captured = len(self.given.captured.boxes)
+        for i, (box, before) in enumerate(self.boxes):
+            if i < captured and has_grown(box, before):
+                self.grown.append(cast("Any", box).items)
+            else:
+                put_back(box, before)
+
+    def _encoded(self, result: Any, containers: Sequence[Any]) -> Trace:
+        given = {id(x): i for i, x in enumerate(self.inputs) if isinstance(x, Array)}
+        values = {id(x): i for i, x in self.values.items()}
+        owners = self.given.places_of_objects() | {id(x): -1 - i for i, x in enumerate(containers)}
+        encoder = Encoder(self.record, given, values, owners)
+        template = encoder.encode(result)
+        changes: list[tuple[int, dict[Any, Template], list[Hashable]]] = []
+        kept = True
+        for i, (box, before) in enumerate(self.boxes):
+            found = differences(box, before)
+            if found is None:
+                continue
+            if i < len(self.given.captured.boxes) and has_grown(box, before):
+                kept = kept and not holds_traced(box, set(self.params.values()))
+                continue
+            changed, gone = found
+            changes.append((i, {key: encoder.encode(value, stored=True) for key, value in changed.items()}, gone))
+        writes: list[tuple[int, int]] = []
+        for i, param in self.params.items():
+            node = self.values[i]._uop if i in self.values else self.record.shadows[id(self.inputs[i])].node
+            if node is not param:
+                writes.append((i, encoder.add_node(node)))
+        sources, params = [*self.params], [*self.params.values()]
+        return Trace(params, sources, encoder.nodes, encoder.kinds, template, writes, changes, is_kept=kept)
+
+
+def make_trace(function: Callable[..., Any], given: Arguments, views: Sequence[SharedView]) -> Trace:
+    """Run `function` on inputs without values.
+
+    Args:
+        views: inputs that share elements, which the trace is to know.
+    Raises:
+        TraceError: it needs a value, or does something that no run of the trace could do again.
+    """
+    tracing = _Tracing(function, given, views)
+    try:
+        trace = tracing.run()
+    except BaseException:
+        close_record(tracing.record, set(tracing.params.values()))
+        raise
+    faults = close_record(tracing.record, set(tracing.params.values()))
+    if faults:
+        raise TraceError(
+            f"jit: {tracing.record.function} writes to {faults[0]}, which jit cannot see from outside; pass it as an "
+            "argument, or keep it in a variable, a list, a dict or an attribute of an object"
+        )
+    trace.grown = tracing.grown
+    return trace
+
+
+def _value_input(leaf: Any) -> Array:
+    """A handle on a fresh input of the kind of `leaf`, which is no array of ours; Python numbers give a weak one."""
+    number = fresh_number()
+    if type(leaf) in _NUMBERS:
+        return Array._from_uop(UOp.param(number, (), default_dtype(leaf), "scalar"), weak=True)
+    node = as_node(leaf)
+    if isinstance(leaf, np.generic):
+        return Array._from_uop(UOp.param(number, (), node.dtype, "scalar"))
+    return Array._array_from_uop(UOp.param(number, node.shape, node.dtype))
+
+
+def _dice(given: Arguments) -> list[Callable[[], Any]]:
+    """How to read the states of the generators of random numbers that the function can reach."""
+    walks = [given.captured, *([given.walk] if given.walk is not None else [])]
+    out: list[Callable[[], Any]] = [functools.partial(_state_of, x) for walk in walks for x in walk.generators]
+    if any("random" in walk.attributes for walk in walks):
+        out.append(lambda: pickle.dumps(np.random.get_state()))
+        out += [sys.modules["random"].getstate] if "random" in sys.modules else []
+    return out
+
+
+def _state_of(generator: Any) -> Any:
+    bits = getattr(generator, "bit_generator", None)
+    if bits is not None:
+        return pickle.dumps(bits.state)
+    return pickle.dumps(generator.get_state() if hasattr(generator, "get_state") else generator.getstate())
