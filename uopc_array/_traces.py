@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import pickle
 import sys
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
@@ -35,7 +36,7 @@ from uopc_core.errors import IndexBoundsError, TraceError
 __all__ = ["Arguments", "SharedView", "Trace", "call_trace", "make_trace", "views_among"]
 
 _BUFFER = Ops.BUFFER
-_ARRAYS: tuple[type[Any], ...] = (Array, np.ndarray)
+_ARRAYS: tuple[type[Any], ...] = (Array, np.ndarray, np.generic)
 _NUMBERS = frozenset({int, float, complex})
 
 
@@ -50,7 +51,7 @@ class Arguments:
     """The arguments of one call, and what the function can reach besides.
 
     Attributes:
-        inputs: the arrays and numbers among all that, each array once.
+        inputs: the arrays and numbers among all that; those in objects and around the function each once.
         places: for each leaf of the arguments, its number among the inputs.
         key: the structure: all that a trace depends on.
         walk: what was found in objects among the arguments.
@@ -77,9 +78,16 @@ class Arguments:
         self.places: list[int | None] = []
         self.walk: Walk | None = None
         self._key: list[Any] = [state]
-        self._numbers: dict[int, int] = {}
+        key, inputs, places = self._key, self.inputs, self.places
         for leaf in self.leaves:
-            self.places.append(self._add(leaf))
+            if type(leaf) is Array and not leaf._weak:
+                key.append(None if leaf._is_number else leaf._uop.shape)
+                key.append(leaf._uop.dtype)
+            elif not self._add(leaf):
+                places.append(None)
+                continue
+            places.append(len(inputs))
+            inputs.append(leaf)
         if self.walk is not None:
             self.walk.look_into_namespaces()
         self.key: Hashable = tuple(self._key)
@@ -90,32 +98,22 @@ class Arguments:
         """The key where inputs share elements."""
         return (self.key, tuple([view.key for view in views])) if views else self.key
 
-    def _add(self, leaf: Any) -> int | None:
-        """The number of a leaf among the inputs."""
+    def _add(self, leaf: Any) -> bool:
+        """Put a leaf into the key; whether it is an input."""
         if isinstance(leaf, _ARRAYS):
-            number = self._numbers.get(id(leaf))
-            if number is None:
-                number = self.captured.numbers.get(id(leaf))
-            if number is not None:
-                self._key.append(number)
-                return number
-            self._numbers[id(leaf)] = len(self.inputs)
-            self._key += array_key(leaf)
-        elif isinstance(leaf, np.generic):
             self._key += array_key(leaf)
         elif type(leaf) in _NUMBERS and (type(leaf) is not int or -(2**63) <= leaf < 2**63):
             self._key.append(type(leaf))
         else:
             self._add_structure(leaf.value if isinstance(leaf, _Static) else leaf)
-            return None
-        self.inputs.append(leaf)
-        return len(self.inputs) - 1
+            return False
+        return True
 
     def _add_structure(self, value: Any) -> None:
         if is_object(value) or callable(value):
             if self.walk is None:
                 self.walk = Walk(self.captured, self._key, self.inputs)
-                self.walk.numbers = self._numbers
+                self.walk.numbers = {id(x): i for i, x in enumerate(self.inputs) if isinstance(x, Array)}
             self.walk.visit(value)
             return
         try:
@@ -152,22 +150,22 @@ class Arguments:
 
 
 class SharedView(NamedTuple):
-    """An input that is a view of another one, or of what another one is a view of, too.
+    """An input that shares elements with another one: a view of it, a view of what that is a view of, or the same.
 
     Attributes:
         number: of the input.
-        base: the array that both see.
+        base: the array that both see, or the number of the input that is the same.
         key: says which part of which array it is.
     """
 
     number: int
-    base: Array
+    base: Array | int
     key: Hashable
 
 
 def _with_bases(inputs: Sequence[Any], views: Sequence[SharedView]) -> list[Any]:
     known = {id(x) for x in inputs}
-    bases = {id(view.base): view.base for view in views if id(view.base) not in known}
+    bases = {id(x.base): x.base for x in views if not isinstance(x.base, int) and id(x.base) not in known}
     return [*inputs, *bases.values()]
 
 
@@ -177,20 +175,21 @@ def views_among(inputs: Sequence[Any]) -> list[SharedView]:
     Raises:
         TraceError: arrays of NumPy do.
     """
-    _refuse_shared_memory([x for x in inputs if isinstance(x, np.ndarray)])
-    aliases = {i: x._alias for i, x in enumerate(inputs) if isinstance(x, Array) and isinstance(x._alias, View)}
-    numbers = {id(x): i for i, x in enumerate(inputs)}
-    counts: dict[int, int] = {}
-    for alias in aliases.values():
-        counts[id(alias.base)] = counts.get(id(alias.base), 0) + 1
+    numbers: dict[int, int] = {}
     out: list[SharedView] = []
-    groups: dict[int, int] = {}
-    for i, alias in aliases.items():
+    for i, x in enumerate(inputs):
+        first = numbers.setdefault(id(x), i) if isinstance(x, _ARRAYS) else i
+        if first != i:
+            out.append(SharedView(i, first, (i, "same", first)))
+    _refuse_shared_memory([inputs[i] for i in numbers.values() if isinstance(inputs[i], np.ndarray)])
+    aliases = {i: inputs[i]._alias for i in numbers.values() if isinstance(inputs[i], Array)}
+    views = {i: alias for i, alias in aliases.items() if isinstance(alias, View)}
+    of_base = Counter([id(alias.base) for alias in views.values()])
+    for i, alias in views.items():
         base = cast("Array", alias.base)
-        if id(base) in numbers or counts[id(base)] > 1:
-            group = numbers.get(id(base), -1 - groups.setdefault(id(base), len(groups)))
-            shape = base._uop.shape, base._uop.dtype
-            out.append(SharedView(i, base, (i, group, shape, _chain_key(alias.chain))))
+        if id(base) in numbers or of_base[id(base)] > 1:
+            group = numbers.get(id(base), -1 - list(of_base).index(id(base)))
+            out.append(SharedView(i, base, (i, group, base._uop.shape, base._uop.dtype, _chain_key(alias.chain))))
     return out
 
 
@@ -269,23 +268,25 @@ class Trace:
 
     def run(self, inputs: Sequence[Any]) -> Any:
         """The result for inputs that have values, of a trace that is plain."""
-        buffers = self.compute(inputs)
+        executable = self.executable
+        if executable is None:
+            executable = self._prepare()
+        try:
+            buffers = executable.run([_argument(x) for x in inputs])
+        except IndexBoundsError as error:
+            raise named(error, self.nodes) from None
         if self.single is not None:
             return Array._from_uop(UOp.buffer(buffers[0]), self.single[0])
         return Call(inputs, self._nodes(buffers, inputs), self.kinds, _no_object).fill(self.result)
 
     def values(self, inputs: Sequence[Any]) -> list[UOp]:
         """The nodes for inputs that have values."""
-        return self._nodes(self.compute([inputs[i] for i in self.sources]), inputs)
-
-    def compute(self, arguments: Sequence[Any]) -> list[uopc_core.Buffer]:
-        executable = self.executable
-        if executable is None:
-            executable = self._prepare()
+        executable = self.executable or self._prepare()
         try:
-            return executable.run([_argument(x) for x in arguments])
+            buffers = executable.run([_argument(inputs[i]) for i in self.sources])
         except IndexBoundsError as error:
             raise named(error, self.nodes) from None
+        return self._nodes(buffers, inputs)
 
     def _nodes(self, buffers: Sequence[uopc_core.Buffer], inputs: Sequence[Any]) -> list[UOp]:
         nodes = list(self.nodes)
@@ -337,7 +338,10 @@ def call_trace(trace: Trace, given: Arguments, views: Sequence[SharedView]) -> A
     inputs = _with_bases(given.inputs, views) if views else given.inputs
     flags = trace.foreign
     for x in inputs:
-        flags |= bool(isinstance(x, Array) and x._uop.flags)
+        if isinstance(x, Array) and x._uop.flags:
+            flags = True
+    if trace.is_plain and not flags:
+        return trace.run(inputs)
     nodes = trace.inlined(inputs) if flags else trace.values(inputs)
     call = Call(inputs, nodes, trace.kinds, given.object_at)
     for number, node in trace.writes:
@@ -431,7 +435,7 @@ class _Tracing:
         for i, x in enumerate(self.inputs):
             if i in derived:
                 continue
-            if not isinstance(x, Array):
+            if not isinstance(x, Array) or id(x) in self.record.shadows:
                 self.values[i] = _value_input(x)
                 self.params[i] = self.values[i]._uop
                 continue
@@ -440,6 +444,10 @@ class _Tracing:
             alias = x._alias
             shadow(self.record, x, param, Root() if isinstance(alias, View) else alias)
         for view in self.views:
+            if isinstance(view.base, int):
+                if view.base in self.values:
+                    self.values[view.number] = self.values[view.base]
+                continue
             handle = self.inputs[view.number]
             root = view.base._alias
             assert isinstance(root, Root)
@@ -456,6 +464,7 @@ class _Tracing:
 
     def _encoded(self, result: Any, containers: Sequence[Any]) -> Trace:
         given = {id(x): i for i, x in enumerate(self.inputs) if isinstance(x, Array)}
+        given |= {id(x): i for i, x in self.values.items() if isinstance(self.inputs[i], Array)}
         values = {id(x): i for i, x in self.values.items()}
         owners = self.given.places_of_objects() | {id(x): -1 - i for i, x in enumerate(containers)}
         encoder = Encoder(self.record, given, values, owners)
@@ -505,10 +514,15 @@ def make_trace(function: Callable[..., Any], given: Arguments, views: Sequence[S
 
 
 def _value_input(leaf: Any) -> Array:
-    """A handle on a fresh input of the kind of `leaf`, which is no array of ours; Python numbers give a weak one."""
+    """A handle on a fresh input of the kind of `leaf`; Python numbers give a weak one."""
     number = fresh_number()
     if type(leaf) in _NUMBERS:
         return Array._from_uop(UOp.param(number, (), default_dtype(leaf), "scalar"), weak=True)
+    if isinstance(leaf, Array):
+        node = leaf._uop
+        return leaf._same_kind(
+            UOp.param(number, node.shape, node.dtype, "scalar" if leaf._weak else "buffer"), leaf._weak
+        )
     node = as_node(leaf)
     if isinstance(leaf, np.generic):
         return Array._from_uop(UOp.param(number, (), node.dtype, "scalar"))

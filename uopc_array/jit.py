@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, overload
 
+from uopc_array._boxes import CellBox
 from uopc_array._captures import Walk
 from uopc_array._numbers import integers
 from uopc_array._traces import Arguments, SharedView, Trace, call_trace, make_trace, views_among
@@ -27,14 +28,35 @@ MAX_TRACES = 256  # kept per function
 
 
 class _State:
-    """What a jitted function could reach when somebody last looked."""
+    """What a jitted function could reach when somebody last looked.
 
-    __slots__ = ("key", "walk", "watched")
+    Attributes:
+        walk: all that was found.
+        handles: the arrays.
+        key: stands for that in the key of a trace; 0 if there is nothing.
+        cells: variables of closures, and what they held.
+        others: whether there is more that may have changed.
+    """
+
+    __slots__ = ("cells", "handles", "key", "others", "walk")
 
     def __init__(self, walk: Walk, key: int) -> None:
         self.walk = walk
-        self.key = key  # 0 if there is nothing
-        self.watched = bool(walk.boxes or walk.arrays)
+        self.key = key
+        self.handles = walk.handles
+        known = [(box.cell, before[""]) for box, before in walk.boxes if isinstance(box, CellBox) and before]
+        self.cells = tuple(known)
+        self.others = len(known) < len(walk.boxes) + len(walk.arrays)
+
+    def is_current(self) -> bool:
+        """Whether all is as it was."""
+        try:
+            for cell, value in self.cells:
+                if cell.cell_contents is not value:
+                    return False
+        except ValueError:  # an empty cell
+            return False
+        return not self.others or self.walk.is_current()
 
 
 class JittedFunction(TracedFunction):
@@ -56,14 +78,14 @@ class JittedFunction(TracedFunction):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         state = self._state
-        if state is None or (state.watched and not state.walk.is_current()):
+        if state is None or (state.key and not state.is_current()):
             state = self._look()
         if not kwargs and not self._static_argnums:
             key = _plain_key(args, state.key)
             if key is not None:
                 trace = self._traces.get(key)
                 if trace is not None and trace.is_plain:
-                    captured = state.walk.handles
+                    captured = state.handles
                     if not captured:
                         return trace.run(args)
                     if not any([x._uop.flags for x in captured]):
