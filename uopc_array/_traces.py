@@ -27,7 +27,7 @@ from uopc_array._origins import named
 from uopc_array._realize import buffer_of_node
 from uopc_array._results import Call, Encoder, Template
 from uopc_array._shadows import close_record, running, shadow
-from uopc_array._tracing import Record, fresh_number, substitute
+from uopc_array._tracing import Record, fresh_number, run_user, substitute
 from uopc_array._trees import flatten, unflatten
 from uopc_array.array import Array
 from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
@@ -419,7 +419,7 @@ class _Tracing:
             dice = _dice(self.given)
             states = [state() for state in dice]
             try:
-                result = self.function(*args, **kwargs)
+                result = run_user(self.function, args, kwargs)
                 if [state() for state in dice] != states:
                     raise TraceError(
                         f"jit: {self.record.function} draws random numbers from a generator of NumPy or Python, which "
