@@ -22,7 +22,7 @@ from uopc_array._numbers import (
 )
 from uopc_array.array import Array
 from uopc_core import DType, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer
-from uopc_core.errors import AxisError, DTypeError, ShapeError
+from uopc_core.errors import AxisError, DTypeError, ShapeError, shortened
 
 __all__ = [
     "ArrayLike",
@@ -67,7 +67,10 @@ MAX_ELEMENTS = 2**63 - 1
 
 def node_of(name: str, x: ArrayLike) -> UOp:
     """The node of an argument of the function `name`."""
-    return x._settled() if isinstance(x, Array) else as_node(x, name=name)
+    try:
+        return x._settled() if isinstance(x, Array) else as_node(x, name=name)
+    except Exception as error:
+        raise shortened(error) from None
 
 
 # the result of a function: of no axes a number, as where NumPy gives a scalar, or an array, as where NumPy gives that
@@ -116,7 +119,10 @@ def normalize_axis(name: str, axis: Any, ndim: int) -> int:
         AxisError: it is out of range.
         TypeError: it is no integer, or a bool.
     """
-    place = axis if type(axis) is int else _axis_number(name, axis)
+    try:
+        place = axis if type(axis) is int else _axis_number(name, axis)
+    except Exception as error:
+        raise shortened(error) from None
     if not -ndim <= place < ndim:
         raise AxisError(f"{name}: axis {place} is out of bounds for an array of {ndim} axes")
     return place + ndim if place < 0 else place
@@ -136,11 +142,12 @@ def normalize_axes(name: str, axis: AxisLike, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
-    if not isinstance(axis, tuple | list):
-        return (normalize_axis(name, axis, ndim),)
-    axes = tuple([normalize_axis(name, a, ndim) for a in axis])
+    try:
+        axes = tuple([normalize_axis(name, a, ndim) for a in (axis if isinstance(axis, tuple | list) else (axis,))])
+    except Exception as error:
+        raise shortened(error) from None
     if len(set(axes)) != len(axes):
-        raise AxisError(f"{name}: every axis may be named once, got axis={tuple(axis)} for an array of {ndim} axes")
+        raise AxisError(f"{name}: every axis may be named once, got axis={axis} for an array of {ndim} axes")
     return axes
 
 
@@ -154,7 +161,10 @@ def shape_of(name: str, shape: ShapeLike, what: str = "shape") -> tuple[int, ...
         ShapeError: an extent is negative, or there are too many axes or elements.
         TypeError: no integer, and no sequence of integers.
     """
-    out = integers(name, what, shape)
+    try:
+        out = integers(name, what, shape)
+    except Exception as error:
+        raise shortened(error) from None
     if any(n < 0 for n in out):
         raise ShapeError(f"{name}: expected extents of 0 or more, got {what} {out}")
     check_shape(name, out)
@@ -173,7 +183,10 @@ def check_shape(name: str, shape: tuple[int, ...]) -> None:
 
 
 def optional_dtype(name: str, dtype: Any) -> DType | None:
-    return None if dtype is None else as_dtype(dtype, name)
+    try:
+        return None if dtype is None else as_dtype(dtype, name)
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def check_device(name: str, device: object) -> None:
@@ -181,7 +194,7 @@ def check_device(name: str, device: object) -> None:
     Raises:
         ValueError: `device` is not None and not the only one there is.
     """
-    if device is not None and device != "cpu":
+    if device is not None and not (isinstance(device, str) and device == "cpu"):
         raise ValueError(f'{name}: expected device "cpu" or None, got {device!r}')
 
 
@@ -201,7 +214,10 @@ def as_real_floating(name: str, *nodes: UOp) -> tuple[UOp, ...]:
     Raises:
         DTypeError: they are complex.
     """
-    return as_floating(name, *as_real(name, *nodes))
+    try:
+        return as_floating(name, *as_real(name, *nodes))
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def as_real(name: str, *nodes: UOp) -> tuple[UOp, ...]:

@@ -22,6 +22,7 @@ from uopc_array._promotion import check_cast, check_casting, result_dtype
 from uopc_array._ufunc import namespace_name, store
 from uopc_array.array import Array
 from uopc_core import TRACED, TRACKED, DType, composite
+from uopc_core.errors import shortened
 
 __all__ = ["array_function"]
 
@@ -36,14 +37,17 @@ def array_function(
         return NotImplemented
     path = _path(function)
     kwargs = {name: value for name, value in kwargs.items() if value is not _NO_VALUE}
-    if path in _WRITERS:
-        return _write(path, function, args, kwargs)
-    out = kwargs.pop("out", None)
-    if out is None:
-        return _compute(path, function, args, kwargs)
-    casting = "unsafe" if path in _REDUCTIONS else kwargs.pop("casting", "same_kind")
-    result = _compute(path, function, args, kwargs)
-    return store(path, result, out[0] if isinstance(out, tuple) else out, casting)
+    try:
+        if path in _WRITERS:
+            return _write(path, function, args, kwargs)
+        out = kwargs.pop("out", None)
+        if out is None:
+            return _compute(path, function, args, kwargs)
+        casting = "unsafe" if path in _REDUCTIONS else kwargs.pop("casting", "same_kind")
+        result = _compute(path, function, args, kwargs)
+        return store(path, result, out[0] if isinstance(out, tuple) else out, casting)
+    except Exception as error:
+        raise shortened(error, function.__name__) from error.__cause__
 
 
 def _path(function: Callable[..., Any]) -> str:

@@ -32,6 +32,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "signbit": ("xp.asarray([-1.5, 0.0, 2.5])", "Array([ True, False, False], dtype=bool)"),
     "square": ("xp.asarray([-1.5, 0.0, 2.5])", "Array([2.25, 0.  , 6.25], dtype=float64)"),
     "negative": ("xp.asarray([-1.5, 0.0, 2.5])", "Array([ 1.5, -0. , -2.5], dtype=float64)"),
+    "pow": ("xp.asarray([1, 2, 3]), 2", "Array([1, 4, 9], dtype=int64)"),
     "positive": ("xp.asarray([-1.5, 0.0, 2.5])", "Array([-1.5,  0. ,  2.5], dtype=float64)"),
     "conj": ("xp.asarray([3.0 + 4.0j, -2.0j])", "Array([ 3.-4.j, -0.+2.j], dtype=complex128)"),
     "real": ("xp.asarray([3.0 + 4.0j, -2.0j])", "Array([ 3., -0.], dtype=float64)"),

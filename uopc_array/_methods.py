@@ -7,12 +7,12 @@ from typing import Any, Self
 from uopc_array import _bodies
 from uopc_array._handle import Handle, View
 from uopc_array._lenses import PartLens
-from uopc_array._namespace import PROTOCOLS, call
+from uopc_array._namespace import PROTOCOLS, call, call_as
 from uopc_array._nodes import as_node
 from uopc_array._numbers import integer, integers, known
 from uopc_array._tracing import refuse_exit
 from uopc_core import Ops, as_dtype, is_bool, is_complex
-from uopc_core.errors import AxisError, DTypeError, ShapeError
+from uopc_core.errors import AxisError, DTypeError, ShapeError, shortened
 
 __all__ = ["Methods"]
 
@@ -81,7 +81,7 @@ class Methods(Handle):
 
         They are read and put in rows, or with order "F" in columns; "A" is "F" where NumPy's array would lie so.
         """
-        if order not in ("C", "F", "A"):
+        if not isinstance(order, str) or order not in ("C", "F", "A"):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f'reshape: expected order "C", "F" or "A", got {order!r}')
         if order == "F" or (order == "A" and self._read_order("A") != self._read_order("C")):
             return self.transpose().reshape(*_reversed(_one_or_many(shape)), copy=copy).transpose()
@@ -102,9 +102,8 @@ class Methods(Handle):
     def transpose(self, *axes: Any) -> Self:
         """The axes in another order, reversed if none is given."""
         given: Any = _one_or_many(axes) if axes else None
-        return call(
-            "permute_dims", self, range(self._uop.ndim)[::-1] if given is None else known("transpose", "axes", given)
-        )
+        order = range(self._uop.ndim)[::-1] if given is None else known("transpose", "axes", given)
+        return call_as("transpose", "permute_dims", self, order)
 
     def swapaxes(self, axis1: int, axis2: int, /) -> Self:
         """Two axes exchanged."""
@@ -121,7 +120,7 @@ class Methods(Handle):
 
     def _lined_up(self, name: str, order: str) -> Self:
         """This array with its axes in the order in which the elements are read."""
-        if order not in ("C", "F", "A", "K"):
+        if not isinstance(order, str) or order not in ("C", "F", "A", "K"):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f'{name}: expected order "C", "F", "A" or "K", got {order!r}')
         axes = self._read_order(order)
         return self if axes == tuple(range(len(axes))) else self.transpose(axes)
@@ -158,7 +157,10 @@ class Methods(Handle):
         if initial is None and where is True:
             more = {} if dtype is None else {"dtype": dtype}
             return _into(name, call(name, self, axis=axis, keepdims=keepdims, **more), out, "unsafe")
-        result = PROTOCOLS["reduction"](name, self, axis, keepdims, initial, where, dtype)
+        try:
+            result = PROTOCOLS["reduction"](name, self, axis, keepdims, initial, where, dtype)
+        except Exception as error:
+            raise shortened(error) from None
         return _into(name, result, out, "unsafe")  # as NumPy's reductions do
 
     def sum(
@@ -270,14 +272,13 @@ class Methods(Handle):
 
     def ptp(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Largest minus smallest element."""
-        axis = known("ptp", "axis", axis)
-        return self.max(axis, keepdims=keepdims) - self.min(axis, keepdims=keepdims)  # pyright: ignore[reportOperatorIssue, reportUnknownVariableType]  # operators are added below
+        return call("ptp", self, axis, keepdims=keepdims)
 
     # --- elementwise, searching, sorting ---
 
     def round(self, decimals: int = 0, out: Any = None) -> Self:
         """Nearest numbers of so many decimals, ties to even."""
-        return _into("round", call("around", self, decimals), out)
+        return _into("round", call_as("round", "around", self, decimals), out)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Self:
         """The elements limited to a range; see `xp.clip`."""
@@ -288,7 +289,7 @@ class Methods(Handle):
         source, along = (self.reshape(-1), 0) if axis is None else (self, integer("take", "axis", axis))
         if not -source._uop.ndim <= along < source._uop.ndim:
             raise AxisError(f"take: axis {along} is out of bounds for an array of {source._uop.ndim} axes")
-        places = self._places("take", call("asarray", indices), source._uop.shape[along], mode)
+        places = self._places("take", call_as("take", "asarray", indices), source._uop.shape[along], mode)
         return call("take", source, places, axis=along)
 
     def dot(self, other: Any) -> Self:
@@ -316,11 +317,20 @@ class Methods(Handle):
 
     def fill(self, value: Any) -> None:
         """Assign `value` to every element."""
-        self[...] = value  # pyright: ignore[reportIndexIssue]  # item assignment is added below
+        try:
+            self[...] = value  # pyright: ignore[reportIndexIssue]  # item assignment is added below
+        except Exception as error:
+            raise shortened(error, "fill") from None
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Assign to elements by their index in the flattened array; values that are too few are repeated."""
-        flat, given = self.flatten(), call("asarray", values).reshape(-1)
+        try:
+            self._put(indices, call("asarray", values).reshape(-1), mode)
+        except Exception as error:
+            raise shortened(error, "put") from None
+
+    def _put(self, indices: Any, given: Any, mode: str) -> None:
+        flat = self.flatten()
         places = self._places("put", call("asarray", indices).reshape(-1), self._uop.size, mode)
         if given.size and places.size != given.size:
             given = call("take", given, call("remainder", call("arange", places.size), given.size))
@@ -330,6 +340,8 @@ class Methods(Handle):
 
     def _places(self, name: str, indices: Any, n: int, mode: str) -> Any:
         """Indices into `n` places; those out of bounds as `mode` says."""
+        if not isinstance(mode, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f'{name}: expected a mode of "raise", "wrap" or "clip", got {mode!r:.60}')
         if mode == "wrap":
             return call("remainder", indices, n)
         if mode == "clip":

@@ -13,7 +13,7 @@ from typing import Any
 
 from uopc_core.errors import shortened
 
-__all__ = ["PROTOCOLS", "call", "find_function", "namespace"]
+__all__ = ["PROTOCOLS", "call", "call_as", "find_function", "namespace"]
 
 # how arrays take part in NumPy's functions, entered here by the modules that import the class: "ufunc", "function",
 # "store", which puts a result in the array that `out=` names, "reduction" and "moment", with a mask and a first value
@@ -40,4 +40,12 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     try:
         return getattr(sys.modules[_PACKAGE], name)(*args, **kwargs)
     except Exception as error:
-        raise shortened(error) from None
+        raise shortened(error) from error.__cause__
+
+
+def call_as(own: str, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call the public function `name` for what the user called by its `own` name, which errors have."""
+    try:
+        return getattr(sys.modules[_PACKAGE], name)(*args, **kwargs)
+    except Exception as error:
+        raise shortened(error, own) from error.__cause__

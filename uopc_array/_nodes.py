@@ -14,7 +14,7 @@ import numpy as np
 from uopc_array._handle import Handle
 from uopc_array._realize import buffer_from_numpy
 from uopc_core import DType, Scalar, UOp, as_dtype, composite, converted, is_bool, is_complex, is_integer
-from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.errors import DTypeError, ShapeError, shortened
 
 __all__ = [
     "Operand",
@@ -41,7 +41,10 @@ def is_scalar(x: object) -> TypeGuard[Scalar]:
 
 def to_operand(x: Any, name: str = "asarray") -> Operand:
     """`x` ready for promotion; Python scalars and handles are passed through, all else becomes a node."""
-    return x if isinstance(x, Handle) or type(x) in _SCALARS or is_scalar(x) else as_node(x, name=name)
+    try:
+        return x if isinstance(x, Handle) or type(x) in _SCALARS or is_scalar(x) else as_node(x, name=name)
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def as_node(x: Any, dtype: DType | None = None, copy: bool | None = None, name: str = "asarray") -> UOp:
@@ -137,7 +140,10 @@ def node_from_numpy(
         if copy is False:
             raise ValueError(f"{name}: copy=False needs memory in native byte order, got {array.dtype.str}")
         array = array.astype(array.dtype.newbyteorder("="))
-    given = as_dtype(array.dtype, name)
+    try:
+        given = as_dtype(array.dtype, name)
+    except Exception as error:
+        raise shortened(error) from None
     if isinstance(x, np.generic):
         _refuse_without_copy(name, copy, x)
         return cast_node(UOp.const(x.item(), given), given if dtype is None else dtype, name)
@@ -163,9 +169,12 @@ def _foreign_to_numpy(name: str, x: Any) -> np.ndarray[Any, Any]:
 
 
 def _from_sequence(name: str, x: Sequence[Any], dtype: DType | None) -> UOp:
-    if not _holds_array(x):
-        return node_from_numpy(_numbers(name, x, dtype), dtype, name=name)
-    parts = [as_node(item, name=name) for item in x]
+    try:
+        if not _holds_array(x):
+            return node_from_numpy(_numbers(name, x, dtype), dtype, name=name)
+        parts = [as_node(item, name=name) for item in x]
+    except Exception as error:
+        raise shortened(error) from None
     shapes = {part.shape for part in parts}
     if len(shapes) > 1:
         raise ShapeError(f"{name}: expected items of one shape, got {', '.join(map(str, sorted(shapes)))}")

@@ -19,7 +19,7 @@ from uopc_array._nodes import Operand, as_node, cast_node, const_node, is_scalar
 from uopc_array._realize import NumPyArray, buffer_of_node
 from uopc_array._tracing import trace_error
 from uopc_core import TRACED, TRACKED, DType, UOp, composite, is_bool, is_complex, is_integer
-from uopc_core.errors import DTypeError, GradientError, ShapeError
+from uopc_core.errors import DTypeError, GradientError, ShapeError, shortened
 
 __all__ = [
     "filler",
@@ -55,7 +55,10 @@ def integer(name: str, what: str, value: Any, error: type[TypeError] = TypeError
     if type(value) is int:
         return value
     if isinstance(value, Handle):
-        return _integer_of_array(name, what, value._uop, error)
+        try:
+            return _integer_of_array(name, what, value._uop, error)
+        except Exception as refused:
+            raise shortened(refused) from None
     try:
         return operator.index(value)
     except TypeError:
@@ -79,10 +82,14 @@ def integers(name: str, what: str, value: Any) -> tuple[int, ...]:
     if is_sequence(value):
         if getattr(value, "ndim", 1) > 1:
             raise TypeError(f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}")
-        return tuple([integer(name, what, item) for item in cast("Iterable[Any]", value)])
-    if not isinstance(value, SupportsIndex):
+    elif not isinstance(value, SupportsIndex):
         raise TypeError(f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}")
-    return (integer(name, what, value),)
+    try:
+        if not is_sequence(value):
+            return (integer(name, what, value),)
+        return tuple([integer(name, what, item) for item in cast("Iterable[Any]", value)])
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def is_sequence(value: Any) -> bool:
@@ -96,10 +103,13 @@ def known(name: str, what: str, value: Any) -> Any:
     Raises:
         TypeError, TraceError, GradientError: see `integer`.
     """
-    if isinstance(value, Handle):
-        return integer(name, what, value)
-    if isinstance(value, tuple | list):
-        return tuple([known(name, what, item) for item in cast("tuple[Any, ...]", value)])
+    try:
+        if isinstance(value, Handle):
+            return integer(name, what, value)
+        if isinstance(value, tuple | list):
+            return tuple([known(name, what, item) for item in cast("tuple[Any, ...]", value)])
+    except Exception as error:
+        raise shortened(error) from None
     return value
 
 
@@ -116,6 +126,8 @@ def integer_array(name: str, what: str, value: Any, bools: bool = False) -> NumP
         node = as_node(value, name=name)
     except DTypeError:
         raise DTypeError(f"{name}: expected {what} of an integer dtype, got {_shown(value)}") from None
+    except Exception as error:
+        raise shortened(error) from None
     if not (is_integer(node.dtype) or (bools and is_bool(node.dtype)) or node.size == 0):
         _refuse_derivative(name, what, node, "integers")
         raise DTypeError(f"{name}: expected {what} of an integer dtype, got {node.dtype.name}")
@@ -135,7 +147,10 @@ def number(name: str, what: str, value: Any, instead: str = "") -> int | float:
     if type(value) is float or type(value) is int:
         return value
     if isinstance(value, Handle | np.ndarray | np.generic):
-        value = _number_of_array(name, what, as_node(value, name=name), instead)
+        try:
+            value = _number_of_array(name, what, as_node(value, name=name), instead)
+        except Exception as error:
+            raise shortened(error) from None
     try:
         if isinstance(value, str | bytes | complex):
             raise TypeError
@@ -199,6 +214,8 @@ def operand(name: str, what: str, value: Any) -> Operand:
         out = to_operand(value, name)
     except DTypeError:
         raise DTypeError(f"{name}: expected a real number for {what}, got {_shown(value)}") from None
+    except Exception as error:
+        raise shortened(error) from None
     dtype = out._uop.dtype if isinstance(out, Handle) else out.dtype if isinstance(out, UOp) else None
     if isinstance(out, complex) or (dtype is not None and is_complex(dtype)):
         raise DTypeError(f"{name}: expected a real number for {what}, got {_shown(value)}")
@@ -213,11 +230,15 @@ def filler(name: str, what: str, value: Any, dtype: DType, shape: tuple[int, ...
         ShapeError: it cannot be broadcast to `shape`.
         OverflowError: a Python int that `dtype` cannot hold.
     """
-    if is_scalar(value):
-        if isinstance(value, complex) and not (is_complex(dtype) or is_bool(dtype)):
+    try:
+        if not is_scalar(value):
+            node = cast_node(as_node(value, name=name), dtype, name)
+        elif isinstance(value, complex) and not (is_complex(dtype) or is_bool(dtype)):
             raise DTypeError(f"{name}: expected a real number for {what}, got {_shown(value)}")
-        return const_node(name, value, dtype, shape)
-    node = cast_node(as_node(value, name=name), dtype, name)
+        else:
+            return const_node(name, value, dtype, shape)
+    except Exception as error:
+        raise shortened(error) from None
     try:
         return composite.broadcast_to(node, shape)
     except ShapeError:

@@ -29,7 +29,10 @@ def gather(name: str, x: UOp, *indices: UOp, axes: Sequence[int] = ()) -> UOp:
     Raises:
         IndexBoundsError: an index in memory is outside of its axis.
     """
-    known = check_places(name, x, indices, axes)
+    try:
+        known = check_places(name, x, indices, axes)
+    except Exception as error:
+        raise shortened(error) from None
     node = UOp.new(Ops.INDEX, (x, *indices))
     if not known and node not in _ORIGINS:
         _ORIGINS[node] = (name, "" if node.flags & TRACED else user_line())

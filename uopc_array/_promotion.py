@@ -13,7 +13,7 @@ import numpy as np
 from uopc_array._handle import Handle
 from uopc_array._nodes import Operand, as_node, cast_node, const_node, default_dtype, is_scalar, to_operand
 from uopc_core import DTYPES, DType, Scalar, UOp, as_dtype, composite, dtypes
-from uopc_core.errors import DTypeError, DTypeValueError, ShapeError
+from uopc_core.errors import DTypeError, DTypeValueError, ShapeError, shortened
 
 __all__ = [
     "broadcast",
@@ -69,7 +69,10 @@ def result_dtype(*operands: Any, name: str = "result_type") -> DType:
         elif isinstance(x, Handle) and x._weak:
             weak = _higher(weak, x._uop.dtype.kind)
         else:
-            dtype = _dtype_of(name, x)
+            try:
+                dtype = _dtype_of(name, x)
+            except Exception as error:
+                raise shortened(error) from None
             strong = dtype if strong is None else _PROMOTED[strong, dtype]
     if strong is None:
         if not weak:
@@ -134,21 +137,30 @@ def promote(name: str, *operands: Any) -> tuple[UOp, ...]:
         ShapeError: the shapes cannot be broadcast together.
         OverflowError: a Python int that the common integer dtype cannot hold.
     """
-    ready = [to_operand(x, name) for x in operands]
-    return promote_to(name, result_dtype(*ready, name=name), *ready)
+    try:
+        ready = [to_operand(x, name) for x in operands]
+        return promote_to(name, result_dtype(*ready, name=name), *ready)
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def promote_floating(name: str, *operands: Any) -> tuple[UOp, ...]:
     """`operands` as nodes of their common shape and floating dtype, which every Python int fits; see `promote`."""
-    ready = [to_operand(x, name) for x in operands]
-    return promote_to(name, _FLOAT_OF[result_dtype(*ready, name=name)], *ready)
+    try:
+        ready = [to_operand(x, name) for x in operands]
+        return promote_to(name, _FLOAT_OF[result_dtype(*ready, name=name)], *ready)
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def promote_to(name: str, dtype: DType, *operands: Any) -> tuple[UOp, ...]:
     """`operands` as nodes of `dtype` in their common shape; see `promote`."""
-    ready = [to_operand(x, name) for x in operands]
-    shape = broadcast(name, *[_shape_of(x) for x in ready])
-    return tuple([_node_in(name, x, dtype, shape) for x in ready])
+    try:
+        ready = [to_operand(x, name) for x in operands]
+        shape = broadcast(name, *[_shape_of(x) for x in ready])
+        return tuple([_node_in(name, x, dtype, shape) for x in ready])
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def _shape_of(x: Operand) -> tuple[int, ...]:
@@ -186,10 +198,13 @@ def promote_comparison(name: str, x: Any, y: Any) -> tuple[UOp, UOp]:
     other operand's dtype cannot hold is compared by value and is no error. A traced one, of which nobody knows whether
     it fits, is compared by value as well.
     """
-    x, y = to_operand(x, name), to_operand(y, name)
-    dtype_x, dtype_y = _comparison_dtypes(x, y)
-    shape = broadcast(name, _shape_of(x), _shape_of(y))
-    return _node_in(name, x, dtype_x, shape), _node_in(name, y, dtype_y, shape)
+    try:
+        x, y = to_operand(x, name), to_operand(y, name)
+        dtype_x, dtype_y = _comparison_dtypes(x, y)
+        shape = broadcast(name, _shape_of(x), _shape_of(y))
+        return _node_in(name, x, dtype_x, shape), _node_in(name, y, dtype_y, shape)
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def _comparison_dtypes(x: Operand, y: Operand) -> tuple[DType, DType]:

@@ -20,6 +20,7 @@ from uopc_array._realize import read_only_view
 from uopc_array._repr import describe, format_array
 from uopc_array._tracing import refuse_exit, trace_error
 from uopc_core import TRACED, Ops, Scalar
+from uopc_core.errors import shortened
 
 __all__ = ["API_VERSIONS", "Protocols", "rebuild"]
 
@@ -131,7 +132,10 @@ class Protocols(Handle):
     def item(self, *args: Any) -> Scalar:
         """One element as a Python scalar: the only one, or the one at these indices (or this flat index)."""
         refuse_exit("item", self._uop, _NUMBER_REMEDY)
-        return self._memory("item").array.item(*args)
+        try:
+            return self._memory("item").array.item(*args)
+        except (TypeError, ValueError, IndexError) as error:
+            raise shortened(error, "item") from None
 
     def tolist(self) -> Any:
         """The values as nested lists of Python scalars."""
@@ -147,7 +151,7 @@ class Protocols(Handle):
 
     def __iter__(self) -> Iterator[Self]:
         if not self._uop.shape:
-            raise TypeError("iteration over a 0-d array")
+            raise TypeError("iter: a 0-d array has no axis to iterate over; take x.item(), or x.reshape(-1) for one")
         return map(self._item_at, range(self._uop.shape[0]))
 
     def _item_at(self, number: int) -> Self:
@@ -250,7 +254,7 @@ class Protocols(Handle):
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
         """This array on `device`; there is only "cpu"."""
-        if device != "cpu":
+        if not isinstance(device, str) or device != "cpu":
             raise ValueError(f'to_device: expected "cpu", got {device!r}')
         if stream is not None:
             raise ValueError(f"to_device: expected stream=None, got {stream!r}")

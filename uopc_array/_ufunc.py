@@ -23,7 +23,7 @@ from uopc_array._promotion import check_cast, promote_dtypes, result_dtype
 from uopc_array.array import Array
 from uopc_array.statistical_functions import accumulator
 from uopc_core import DType, Ops, UOp, as_dtype, composite, is_complex, is_inexact
-from uopc_core.errors import ShapeError
+from uopc_core.errors import ShapeError, shortened
 
 __all__ = ["array_ufunc", "namespace_name", "store"]
 
@@ -55,7 +55,6 @@ _REDUCTIONS = {
 _SCANS = {"add": Ops.ADD, "multiply": Ops.MUL, "maximum": Ops.MAX, "minimum": Ops.MIN}
 _SCATTERS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
 _ARRAYS: Any = (Array, np.ndarray)
-_FAMILIAR = (Array, np.ndarray, np.generic, int, float, complex, list, tuple)
 
 
 def namespace_name(name: str) -> str:
@@ -66,16 +65,25 @@ def namespace_name(name: str) -> str:
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `Array.__array_ufunc__` returns; NotImplemented where another class takes part that may know better."""
     outs: tuple[Any, ...] = kwargs.pop("out", ())
-    if not all(isinstance(x, _FAMILIAR) for x in (*inputs, *[out for out in outs if out is not None])):
+    if any([_takes_part(x) for x in (*inputs, *outs)]):
         return NotImplemented
-    if method == "at":
-        return _at(ufunc, *inputs)
-    where = kwargs.pop("where", True)
-    compute = _METHODS[method]
-    result = compute(ufunc, inputs, kwargs if where is True or method != "reduce" else {**kwargs, "where": where})
-    if where is not True and method != "reduce":
-        result = _select(where, result, outs)
-    return _deliver(ufunc, result, outs, "unsafe" if method != "__call__" else kwargs.get("casting", "same_kind"))
+    try:
+        if method == "at":
+            return _at(ufunc, *inputs)
+        where = kwargs.pop("where", True)
+        compute = _METHODS[method]
+        result = compute(ufunc, inputs, kwargs if where is True or method != "reduce" else {**kwargs, "where": where})
+        if where is not True and method != "reduce":
+            result = _select(where, result, outs)
+        return _deliver(ufunc, result, outs, "unsafe" if method != "__call__" else kwargs.get("casting", "same_kind"))
+    except Exception as error:
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        raise shortened(error, name) from error.__cause__
+
+
+def _takes_part(x: Any) -> bool:
+    """Whether `x` knows NumPy's ufuncs, and is none of ours or of NumPy."""
+    return hasattr(cast("object", type(x)), "__array_ufunc__") and not isinstance(x, (*_ARRAYS, np.generic))
 
 
 def _select(where: Any, result: Any, outs: tuple[Any, ...]) -> Any:

@@ -28,7 +28,7 @@ from uopc_array._promotion import broadcast as broadcast_shape
 from uopc_array._promotion import promote_floating
 from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer
-from uopc_core.errors import DTypeError, ShapeError, ZeroStepError
+from uopc_core.errors import DTypeError, ShapeError, ZeroStepError, shortened
 
 __all__ = [
     "arange",
@@ -80,7 +80,10 @@ def asarray(obj: ArrayLike, /, dtype: Any = None, *, device: Any = None, copy: b
             return obj
         if copy is False and wanted not in (None, obj.dtype):
             raise ValueError(f"asarray: copy=False cannot convert {obj.dtype.name} to {wanted.name}; leave copy out")
-    return wrap_array(as_node(obj, wanted, copy))
+    try:
+        return wrap_array(as_node(obj, wanted, copy))
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -108,7 +111,10 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         raise AttributeError(
             f"from_dlpack: expected an object with __dlpack__, got {type(x).__name__}; asarray takes numbers and lists"
         )
-    values: np.ndarray[Any, Any] = np.from_dlpack(x)
+    try:
+        values: np.ndarray[Any, Any] = np.from_dlpack(x)
+    except BufferError as error:
+        raise BufferError(f"from_dlpack: {error}") from None
     if copy is False and not (values.flags.c_contiguous and values.flags.aligned):
         raise BufferError(
             f"from_dlpack: memory of shape {values.shape} with strides {values.strides} is not in C order, or not "
@@ -152,7 +158,10 @@ def _full(name: str, shape: tuple[int, ...], value: ArrayLike, dtype: DType | No
         if isinstance(value, complex) and not is_complex(wanted):
             raise DTypeError(f"{name}: a complex fill value needs a complex dtype, got {wanted.name}")
         return wrap_array(const_node(name, value, wanted, shape))
-    node = as_node(value, dtype, name=name)
+    try:
+        node = as_node(value, dtype, name=name)
+    except Exception as error:
+        raise shortened(error) from None
     if broadcast_shape(name, node.shape, shape) != shape:
         raise ShapeError(f"{name}: a fill value of shape {node.shape} cannot be broadcast to {shape}")
     return wrap_array(composite.broadcast_to(node, shape))
@@ -460,8 +469,9 @@ def _is_zero(node: UOp) -> bool:
 
 def rows_and_columns(name: str, given: dict[str, int | None]) -> tuple[int, ...]:
     """The shape of a matrix from the arguments for its extents, of which the second may be None."""
-    rows, *columns = [integer(name, what, n) for what, n in given.items() if n is not None]
-    return shape_of(name, (rows, *(columns or [rows])))
+    (first, rows), (second, columns) = given.items()
+    n_rows = integer(name, first, rows)
+    return shape_of(name, (n_rows, n_rows if columns is None else integer(name, second, columns)))
 
 
 def _within(name: str, k: int, shape: tuple[int, ...]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from uopc_array._nodes import cast_node, is_scalar
 from uopc_array._promotion import result_dtype
 from uopc_array.array import Array
 from uopc_core import DType, as_dtype, is_complex, real_dtype
-from uopc_core.errors import DTypeError, DTypeValueError
+from uopc_core.errors import DTypeError, DTypeValueError, shortened
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -175,8 +175,15 @@ def isdtype(dtype: Any, kind: Any) -> bool:
         True
     """
     given = as_dtype(dtype, "isdtype")
+    try:
+        return _is_of_kind(given, kind)
+    except Exception as error:
+        raise shortened(error) from None
+
+
+def _is_of_kind(given: DType, kind: Any) -> bool:
     if isinstance(kind, tuple):
-        return any(isdtype(given, one) for one in kind)  # pyright: ignore[reportUnknownVariableType]
+        return any(_is_of_kind(given, one) for one in cast("tuple[Any, ...]", kind))
     if not isinstance(kind, str):
         return given is as_dtype(kind, "isdtype")
     if kind not in _KINDS:

@@ -13,7 +13,7 @@ from uopc_array._nodes import cast_node
 from uopc_array._promotion import result_dtype
 from uopc_array.array import Array
 from uopc_core import UOp, composite
-from uopc_core.errors import ShapeError
+from uopc_core.errors import DTypeError, ShapeError, shortened
 from uopc_core.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -84,11 +84,18 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> A
 def _parsed(subscripts: Any, operands: tuple[Any, ...]) -> tuple[list[str], str, list[Any]]:
     """The letters of each operand and of the result, with those that ``...`` stands for, and the operands."""
     given = [subscripts, *operands]
-    arrays = [x if isinstance(subscripts, str) and i == 0 else _as_operand(x) for i, x in enumerate(given)]
     try:
+        arrays = [x if isinstance(subscripts, str) and i == 0 else _as_operand(x) for i, x in enumerate(given)]
         inputs, output, found = cast("Any", parser.parse_einsum_input)(arrays)
+    except DTypeError as error:
+        raise shortened(error) from None
     except ValueError as error:
-        raise ShapeError(f"einsum: {error}") from None
+        raise ShapeError(f"einsum: {str(error).removeprefix('einsum: ')}") from None
+    except TypeError as error:
+        raise DTypeError(
+            f"einsum: expected a text of subscripts, or each operand with a list of its axes, got {subscripts!r:.60}; "
+            f"{error}"
+        ) from None
     return str(inputs).split(","), str(output), list(found)
 
 

@@ -5,8 +5,10 @@ The functions of one argument and those of two are made from a line each: a name
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from types import CellType, FunctionType
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -90,6 +92,7 @@ __all__ = [
 
 Unary = Callable[[Array], Array]
 Binary = Callable[[Array | Scalar, Array | Scalar], Array]
+F = TypeVar("F", bound=Callable[..., Array])
 Prepare = Callable[..., tuple[UOp, ...]]
 
 
@@ -100,6 +103,15 @@ def _named(function: Any, name: str, text: str) -> Any:
     example = f">>> import uopc_array as xp\n        >>> xp.{name}({call})\n        {result}"
     function.__doc__ = f"{text}\n    Example:\n        {example}\n    "
     return function
+
+
+def also_named(name: str, function: F) -> F:
+    """`function` of this module under another name, which its messages have: its code over a name of its own."""
+    code, known = function.__code__, function.__closure__ or ()
+    cells = [CellType(name) if what == "name" else cell for what, cell in zip(code.co_freevars, known, strict=True)]
+    other = functools.update_wrapper(FunctionType(code, function.__globals__, name, None, tuple(cells)), function)
+    other.__name__ = other.__qualname__ = name
+    return cast("F", other)
 
 
 # ---------------------------------------------------------------------------------------------- one argument
@@ -310,28 +322,20 @@ greater_equal = _comparison("greater_equal", _REAL, _bodies.greater_equal, "``x1
 # ------------------------------------------------------------------------------------------------- power and clipping
 
 
-def pow(x1: Array | Scalar, x2: Array | Scalar, /) -> Array:
-    """``x1`` to the power ``x2``.
+def _power(name: str, summary: str) -> Binary:
+    def function(x1: Array | Scalar, x2: Array | Scalar, /) -> Array:
+        base, exponent = promote(name, x1, x2)
+        if isinstance(x2, int) and x2 < 0 and (is_integer(base.dtype) or is_bool(base.dtype)):
+            raise ValueError(
+                f"{name}: integers to the negative power {x2} are not integers; convert x1 to a floating dtype first"
+            )
+        return wrap(_bodies.power(base, exponent))
 
-    Args:
-        x1: any dtype; bool counts as int8.
-        x2: likewise; a shape that can be broadcast with that of ``x1``. One of the two may be a Python scalar.
-    Returns:
-        the promoted dtype; the common shape.
-    Raises:
-        ShapeError: the shapes cannot be broadcast together.
-        ValueError: integers to a negative Python int.
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.pow(xp.asarray([1, 2, 3]), 2)
-        Array([1, 4, 9], dtype=int64)
-    """
-    base, exponent = promote("pow", x1, x2)
-    if isinstance(x2, int) and x2 < 0 and (is_integer(base.dtype) or is_bool(base.dtype)):
-        raise ValueError(
-            f"pow: integers to the negative power {x2} are not integers; convert x1 to a floating dtype first"
-        )
-    return wrap(_bodies.power(base, exponent))
+    text = _BINARY_TEXT.format(summary=summary, takes="any dtype; bool counts as int8", returns="the promoted dtype")
+    return _named(function, name, f"{text}\n        ValueError: integers to a negative Python int.")
+
+
+pow = _power("pow", "``x1`` to the power ``x2``.")
 
 
 def clip(x: Array, /, min: Array | Scalar | None = None, max: Array | Scalar | None = None) -> Array:

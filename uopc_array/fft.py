@@ -89,9 +89,9 @@ def _with_length(name: str, node: UOp, n: int) -> UOp:
 
 def _along(name: str, node: UOp, axis: int, transform: _OneAxis) -> UOp:
     """`transform`, of the last axis, applied to `axis`."""
-    where = normalize_axis(name, axis, node.ndim)
-    order = [*[a for a in range(node.ndim) if a != where], where]
     try:
+        where = normalize_axis(name, axis, node.ndim)
+        order = [*[a for a in range(node.ndim) if a != where], where]
         out = transform(node.permute(order))
     except Exception as error:
         raise shortened(error) from None
@@ -223,8 +223,11 @@ def ifftn(
 
 
 def _several(name: str, kind: str, node: UOp, s: Sequence[int] | None, axes: AxisLike, norm: str) -> UOp:
-    for axis, n in reversed(_axes_and_lengths(name, node.shape, s, axes)):
-        node = _one(name, kind, node, n, axis, norm)
+    try:
+        for axis, n in reversed(_axes_and_lengths(name, node.shape, s, axes)):
+            node = _one(name, kind, node, n, axis, norm)
+    except Exception as error:
+        raise shortened(error) from None
     return node
 
 

@@ -28,7 +28,7 @@ from uopc_array._nodes import as_node, to_operand
 from uopc_array._promotion import broadcast, result_dtype
 from uopc_array.array import Array
 from uopc_core import UOp, composite
-from uopc_core.errors import AxisError, ShapeError
+from uopc_core.errors import AxisError, ShapeError, shortened
 
 __all__ = [
     "broadcast_arrays",
@@ -125,9 +125,12 @@ def _joined(name: str, arrays: Sequence[Array], weak: bool) -> list[UOp]:
     arrays = list(arrays)
     if len(arrays) == 0:
         raise ShapeError(f"{name}: expected one array or more, got none")
-    operands = [to_operand(x, name) if weak else as_node(x, name=name) for x in arrays]
-    dtype = result_dtype(*operands, name=name)
-    return [as_node(x, dtype, name=name) for x in operands]
+    try:
+        operands = [to_operand(x, name) if weak else as_node(x, name=name) for x in arrays]
+        dtype = result_dtype(*operands, name=name)
+        return [as_node(x, dtype, name=name) for x in operands]
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:

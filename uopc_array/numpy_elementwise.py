@@ -23,6 +23,7 @@ from uopc_array.elementwise_functions import (
     abs,
     acos,
     acosh,
+    also_named,
     asin,
     asinh,
     atan,
@@ -38,6 +39,7 @@ from uopc_array.elementwise_functions import (
     remainder,
 )
 from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_float, is_inexact
+from uopc_core.errors import shortened, speaks_for_itself
 
 __all__ = [
     "absolute",
@@ -79,22 +81,22 @@ __all__ = [
     "true_divide",
 ]
 
-absolute = abs
-arccos = acos
-arccosh = acosh
-arcsin = asin
-arcsinh = asinh
-arctan = atan
-arctan2 = atan2
-arctanh = atanh
-bitwise_not = bitwise_invert
-conjugate = conj
-invert = bitwise_invert
-left_shift = bitwise_left_shift
-mod = remainder
-power = pow
-right_shift = bitwise_right_shift
-true_divide = divide
+absolute = also_named("absolute", abs)
+arccos = also_named("arccos", acos)
+arccosh = also_named("arccosh", acosh)
+arcsin = also_named("arcsin", asin)
+arcsinh = also_named("arcsinh", asinh)
+arctan = also_named("arctan", atan)
+arctan2 = also_named("arctan2", atan2)
+arctanh = also_named("arctanh", atanh)
+bitwise_not = also_named("bitwise_not", bitwise_invert)
+conjugate = also_named("conjugate", conj)
+invert = also_named("invert", bitwise_invert)
+left_shift = also_named("left_shift", bitwise_left_shift)
+mod = also_named("mod", remainder)
+power = also_named("power", pow)
+right_shift = also_named("right_shift", bitwise_right_shift)
+true_divide = also_named("true_divide", divide)
 
 
 def _inexact(name: str, x: ArrayLike) -> UOp:
@@ -102,7 +104,10 @@ def _inexact(name: str, x: ArrayLike) -> UOp:
 
 
 def _real_inexact(name: str, x: ArrayLike) -> UOp:
-    return as_real_floating(name, node_of(name, x))[0]
+    try:
+        return as_real_floating(name, node_of(name, x))[0]
+    except Exception as error:
+        raise shortened(error) from None
 
 
 # ------------------------------------------------------------------------------------------- one argument
@@ -229,7 +234,7 @@ def deg2rad(x: Array, /) -> Array:
         >>> xp.deg2rad(xp.asarray([180.0]))
         Array([3.14159265], dtype=float64)
     """
-    return wrap(_real_inexact("deg2rad", x) * (math.pi / 180))
+    return _scaled("deg2rad", x, math.pi / 180)
 
 
 def rad2deg(x: Array, /) -> Array:
@@ -244,11 +249,21 @@ def rad2deg(x: Array, /) -> Array:
         >>> xp.rad2deg(xp.asarray([xp.pi]))
         Array([180.], dtype=float64)
     """
-    return wrap(_real_inexact("rad2deg", x) * (180 / math.pi))
+    return _scaled("rad2deg", x, 180 / math.pi)
 
 
-radians = deg2rad
-degrees = rad2deg
+def radians(x: Array, /) -> Array:
+    """Another name of `deg2rad`."""
+    return _scaled("radians", x, math.pi / 180)
+
+
+def degrees(x: Array, /) -> Array:
+    """Another name of `rad2deg`."""
+    return _scaled("degrees", x, 180 / math.pi)
+
+
+def _scaled(name: str, x: Array, factor: float) -> Array:
+    return wrap(_real_inexact(name, x) * factor)
 
 
 def fabs(x: Array, /) -> Array:
@@ -340,6 +355,7 @@ def isneginf(x: Array, /) -> Array:
     return wrap(_bodies.isinf(node) & _bodies.signbit(node))
 
 
+@speaks_for_itself
 def nan_to_num(
     x: Array,
     /,
@@ -391,6 +407,7 @@ def _numbers(node: UOp, nan: ArrayLike, posinf: ArrayLike | None, neginf: ArrayL
 # ------------------------------------------------------------------------------------------- two arguments
 
 
+@speaks_for_itself
 def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     """Quotient rounded down, and remainder.
 

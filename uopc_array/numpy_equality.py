@@ -10,11 +10,12 @@ from uopc_array._nodes import Operand, is_scalar
 from uopc_array._promotion import promote, promote_comparison
 from uopc_array.array import Array
 from uopc_core import Ops, UOp, composite
-from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.errors import DTypeError, ShapeError, speaks_for_itself
 
 __all__ = ["allclose", "array_equal", "array_equiv", "isclose"]
 
 
+@speaks_for_itself
 def isclose(
     a: ArrayLike, b: ArrayLike, /, rtol: ArrayLike = 1e-5, atol: ArrayLike = 1e-8, equal_nan: bool = False
 ) -> Array:
@@ -80,6 +81,7 @@ def _times_and_plus(size: UOp | float, rtol: ArrayLike, atol: ArrayLike) -> Any:
     return _bodies.add(*promote("isclose", scaled, absolute))
 
 
+@speaks_for_itself
 def allclose(
     a: ArrayLike, b: ArrayLike, /, rtol: ArrayLike = 1e-5, atol: ArrayLike = 1e-8, equal_nan: bool = False
 ) -> bool:
@@ -104,6 +106,7 @@ def allclose(
     return bool(wrap(close.reduce(Ops.AND, close.ndim)))
 
 
+@speaks_for_itself
 def array_equal(a1: ArrayLike, a2: ArrayLike, /, equal_nan: bool = False) -> bool:
     """Whether two arrays have one shape and equal elements. Computes the values.
 
@@ -129,6 +132,7 @@ def _all_equal(name: str, x: UOp, y: UOp, equal_nan: bool) -> bool:
     return bool(wrap(same.reduce(Ops.AND, same.ndim)))
 
 
+@speaks_for_itself
 def array_equiv(a1: ArrayLike, a2: ArrayLike, /) -> bool:
     """Whether two arrays have equal elements after broadcasting. Computes the values.
 

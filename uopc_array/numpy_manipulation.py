@@ -25,7 +25,7 @@ from uopc_array.array import Array
 from uopc_array.creation_functions import asarray, eye, rows_and_columns
 from uopc_array.manipulation_functions import concat, flip, moveaxis, permute_dims, reshape
 from uopc_core import UOp, as_dtype, composite, dtypes
-from uopc_core.errors import AxisError, ShapeError
+from uopc_core.errors import AxisError, ShapeError, speaks_for_itself
 
 __all__ = [
     "append",
@@ -61,9 +61,14 @@ __all__ = [
     "vstack",
 ]
 
-asanyarray = asarray
+
+@speaks_for_itself
+def asanyarray(obj: ArrayLike, /, dtype: Any = None, *, device: Any = None, copy: bool | None = None) -> Array:
+    """Another name of `asarray`: arrays have no subclasses here."""
+    return asarray(obj, dtype, device=device, copy=copy)
 
 
+@speaks_for_itself
 def array(
     object: ArrayLike, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, device: Any = None
 ) -> Array:
@@ -88,6 +93,7 @@ def array(
     return out if out.ndim >= ndmin else reshape(out, (1,) * (ndmin - out.ndim) + out.shape)
 
 
+@speaks_for_itself
 def copy(a: ArrayLike, /) -> Array:
     """A new array with the values of ``a``.
 
@@ -103,6 +109,7 @@ def copy(a: ArrayLike, /) -> Array:
     return asarray(a, copy=True)
 
 
+@speaks_for_itself
 def identity(n: int, dtype: Any = None) -> Array:
     """The identity matrix.
 
@@ -161,6 +168,7 @@ def size(a: ArrayLike, /, axis: int | None = None) -> int:
 # ------------------------------------------------------------------------------------------- axes
 
 
+@speaks_for_itself
 def transpose(a: ArrayLike, /, axes: Sequence[int] | None = None) -> Array:
     """``a`` with its axes in another order.
 
@@ -178,6 +186,7 @@ def transpose(a: ArrayLike, /, axes: Sequence[int] | None = None) -> Array:
     return permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else known("transpose", "axes", axes))
 
 
+@speaks_for_itself
 def swapaxes(a: ArrayLike, axis1: int, axis2: int, /) -> Array:
     """``a`` with two axes exchanged.
 
@@ -201,6 +210,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int, /) -> Array:
     return permute_dims(x, order)
 
 
+@speaks_for_itself
 def rollaxis(a: ArrayLike, axis: int, start: int = 0, /) -> Array:
     """``a`` with an axis moved to before another; `moveaxis` is easier to read.
 
@@ -226,6 +236,7 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0, /) -> Array:
     return moveaxis(x, source, place - 1 if source < place else place)
 
 
+@speaks_for_itself
 def ravel(a: ArrayLike, /) -> Array:
     """The elements of ``a`` in one row, in row-major order.
 
@@ -254,16 +265,19 @@ def _each(arrays: tuple[ArrayLike, ...], n: int) -> Any:
     return out[0] if len(out) == 1 else out
 
 
+@speaks_for_itself
 def atleast_1d(*arrays: ArrayLike) -> Any:
     """Each array with one axis at least: an array, or a tuple of several."""
     return _each(arrays, 1)
 
 
+@speaks_for_itself
 def atleast_2d(*arrays: ArrayLike) -> Any:
     """Each array with two axes at least, new ones in front: an array, or a tuple of several."""
     return _each(arrays, 2)
 
 
+@speaks_for_itself
 def atleast_3d(*arrays: ArrayLike) -> Any:
     """Each array with three axes at least: an array, or a tuple of several."""
     return _each(arrays, 3)
@@ -272,6 +286,7 @@ def atleast_3d(*arrays: ArrayLike) -> Any:
 # ------------------------------------------------------------------------------------------- joining
 
 
+@speaks_for_itself
 def concatenate(
     arrays: Sequence[ArrayLike], axis: int | None = 0, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Array:
@@ -301,6 +316,7 @@ def concatenate(
     return concat([wrap(as_node(a, wanted, name="concatenate")) for a in arrays], axis=along)
 
 
+@speaks_for_itself
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """``values`` put behind ``arr``.
 
@@ -318,6 +334,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     return concat([asarray(arr), asarray(values)], axis=known("append", "axis", axis))
 
 
+@speaks_for_itself
 def vstack(tup: Sequence[ArrayLike]) -> Array:
     """Arrays joined along axis 0, vectors as rows.
 
@@ -334,6 +351,7 @@ def vstack(tup: Sequence[ArrayLike]) -> Array:
     return concat([_at_least(a, 2) for a in tup], axis=0)
 
 
+@speaks_for_itself
 def hstack(tup: Sequence[ArrayLike]) -> Array:
     """Arrays joined along axis 1, vectors along their only axis.
 
@@ -350,6 +368,7 @@ def hstack(tup: Sequence[ArrayLike]) -> Array:
     return concat(arrays, axis=0 if arrays and arrays[0].ndim == 1 else 1)
 
 
+@speaks_for_itself
 def dstack(tup: Sequence[ArrayLike]) -> Array:
     """Arrays joined along axis 2.
 
@@ -365,6 +384,7 @@ def dstack(tup: Sequence[ArrayLike]) -> Array:
     return concat([_at_least(a, 3) for a in tup], axis=2)
 
 
+@speaks_for_itself
 def column_stack(tup: Sequence[ArrayLike]) -> Array:
     """Vectors as the columns of a matrix.
 
@@ -385,6 +405,7 @@ def column_stack(tup: Sequence[ArrayLike]) -> Array:
 # ------------------------------------------------------------------------------------------- splitting
 
 
+@speaks_for_itself
 def array_split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Array]:
     """``ary`` cut into parts along an axis.
 
@@ -424,6 +445,7 @@ def _cut(name: str, node: UOp, how: int | Sequence[int], axis: int, equal: bool)
     return [wrap(composite.slice_axes(node, [*whole[:at], slice(a, b), *whole[at + 1 :]])) for a, b in bounds]
 
 
+@speaks_for_itself
 def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Array]:
     """``ary`` cut into parts along an axis, all of one extent where a number is given.
 
@@ -469,16 +491,19 @@ def _of_axes(name: str, x: ArrayLike, least: int) -> UOp:
 # ------------------------------------------------------------------------------------------- order and diagonals
 
 
+@speaks_for_itself
 def flipud(m: ArrayLike) -> Array:
     """``m`` with the order along axis 0 reversed."""
     return flip(asarray(m), axis=0)
 
 
+@speaks_for_itself
 def fliplr(m: ArrayLike) -> Array:
     """``m`` with the order along axis 1 reversed."""
     return flip(asarray(m), axis=1)
 
 
+@speaks_for_itself
 def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """``m`` turned by quarters in the plane of two axes, from the first towards the second.
 
@@ -531,6 +556,7 @@ def diagonal(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -
     return wrap(_axes.diagonal(composite.move_axes_last(node, (first, second)), integer("diagonal", "offset", offset)))
 
 
+@speaks_for_itself
 def diag(v: ArrayLike, k: int = 0) -> Array:
     """The diagonal of a matrix, or a matrix with a vector on its diagonal.
 

@@ -11,6 +11,7 @@ from uopc_array import _axes
 from uopc_array._arguments import ArrayLike, filler, from_memory, integer_array, node_of, wrap
 from uopc_array.array import Array
 from uopc_core import UOp, composite
+from uopc_core.errors import speaks_for_itself
 
 __all__ = ["pad"]
 
@@ -18,6 +19,7 @@ __all__ = ["pad"]
 _REPEATING = {"edge", "reflect", "symmetric", "wrap"}
 
 
+@speaks_for_itself
 def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Array:
     """``array`` with elements put around it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from uopc_array import _axes, _bodies
-from uopc_array._arguments import ArrayLike, known, node_of, optional_dtype, wrap
+from uopc_array._arguments import ArrayLike, check_choice, known, node_of, optional_dtype, wrap
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import promote_dtypes
 from uopc_array.array import Array
@@ -15,7 +15,7 @@ from uopc_array.linear_algebra_functions import matmul, tensordot, vecdot
 from uopc_array.numpy_manipulation import diagonal
 from uopc_array.statistical_functions import sum
 from uopc_core import UOp, composite, dtypes
-from uopc_core.errors import ShapeError
+from uopc_core.errors import ShapeError, speaks_for_itself
 
 __all__ = ["convolve", "correlate", "cross", "dot", "inner", "kron", "matvec", "outer", "trace", "vdot", "vecmat"]
 
@@ -24,6 +24,7 @@ def _array(name: str, x: ArrayLike) -> Array:
     return x if isinstance(x, Array) else wrap(node_of(name, x))
 
 
+@speaks_for_itself
 def dot(a: ArrayLike, b: ArrayLike, /) -> Array:
     """Product over the last axis of ``a`` and the second-last, or only, one of ``b``; with a scalar the plain product.
 
@@ -47,6 +48,7 @@ def dot(a: ArrayLike, b: ArrayLike, /) -> Array:
     return tensordot(left, right, axes=((-1,), (-2 if right.ndim > 1 else 0,)))
 
 
+@speaks_for_itself
 def inner(a: ArrayLike, b: ArrayLike, /) -> Array:
     """Product over the last axes; with a scalar the plain product.
 
@@ -68,6 +70,7 @@ def inner(a: ArrayLike, b: ArrayLike, /) -> Array:
     return wrap(tensordot(left, right, axes=((-1,), (-1,)))._uop)
 
 
+@speaks_for_itself
 def outer(a: ArrayLike, b: ArrayLike, /) -> Array:
     """Product of every element of ``a`` with every element of ``b``.
 
@@ -86,6 +89,7 @@ def outer(a: ArrayLike, b: ArrayLike, /) -> Array:
     return multiply(wrap(left.reshape((left.size, 1))), wrap(right.reshape((1, right.size))))
 
 
+@speaks_for_itself
 def vdot(a: ArrayLike, b: ArrayLike, /) -> Array:
     """Dot product of the flattened arrays, the first one conjugated.
 
@@ -105,6 +109,7 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> Array:
     return vecdot(wrap(left.reshape((left.size,))), wrap(right.reshape((right.size,))))
 
 
+@speaks_for_itself
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Product of matrices and vectors: (..., M, N) and (..., N) give (..., M).
 
@@ -119,6 +124,7 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return wrap(composite.squeeze(out, (out.ndim - 1,)))
 
 
+@speaks_for_itself
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Product of conjugated vectors and matrices: (..., M) and (..., M, N) give (..., N).
 
@@ -133,6 +139,7 @@ def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return wrap(composite.squeeze(out, (out.ndim - 2,)))
 
 
+@speaks_for_itself
 def trace(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
     """Sum along diagonals in the plane of two axes.
 
@@ -157,6 +164,7 @@ def trace(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtyp
     return sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=optional_dtype("trace", dtype))
 
 
+@speaks_for_itself
 def kron(a: ArrayLike, b: ArrayLike, /) -> Array:
     """Kronecker product: blocks of ``b``, each times an element of ``a``.
 
@@ -241,10 +249,9 @@ def _vectors(name: str, a: ArrayLike, v: ArrayLike) -> tuple[UOp, UOp]:
 
 def _slid(name: str, long: UOp, short: UOp, mode: str) -> UOp:
     """Products of `short` with the windows of `long`; what stands beyond the ends counts as 0."""
+    check_choice(name, "mode", mode, ("full", "same", "valid"))
     k = short.size
     widths = {"full": (k - 1, k - 1), "same": (k // 2, k - 1 - k // 2), "valid": (0, 0)}
-    if mode not in widths:
-        raise ValueError(f'{name}: expected mode "full", "same" or "valid", got {mode!r}')
     padded = long.pad([widths[mode]])
     windows = _axes.windows(padded, k)
     factors = short.reshape((1, k)).expand(windows.shape)

@@ -25,11 +25,12 @@ from uopc_array._promotion import result_dtype
 from uopc_array._realize import values_in_memory
 from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_float, sort_last_axis
-from uopc_core.errors import IndexShapeError
+from uopc_core.errors import IndexShapeError, speaks_for_itself
 
 __all__ = ["median", "nanmedian", "percentile", "quantile"]
 
 
+@speaks_for_itself
 def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
     """Quantiles, interpolated linearly between the two nearest elements.
 
@@ -53,6 +54,7 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
     return _quantile("quantile", a, _within("quantile", operand("quantile", "q", q), 1), axis, keepdims)
 
 
+@speaks_for_itself
 def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
     """Quantiles by percent; see `quantile`.
 

@@ -28,6 +28,7 @@ from uopc_array.array import Array
 from uopc_array.statistical_functions import (
     cumulative_prod,
     cumulative_sum,
+    extreme,
     max,
     mean,
     min,
@@ -37,7 +38,7 @@ from uopc_array.statistical_functions import (
 )
 from uopc_array.statistical_functions import prod as prod_of
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_inexact
-from uopc_core.errors import ShapeError
+from uopc_core.errors import ShapeError, speaks_for_itself
 
 __all__ = [
     "amax",
@@ -58,8 +59,15 @@ __all__ = [
     "trapezoid",
 ]
 
-amax = max
-amin = min
+
+def amax(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """Another name of `max`."""
+    return extreme("amax", Ops.MAX, x, axis, keepdims)
+
+
+def amin(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+    """Another name of `min`."""
+    return extreme("amin", Ops.MIN, x, axis, keepdims)
 
 
 # ------------------------------------------------------------------------------------------- scans and spreads
@@ -70,6 +78,7 @@ def _flat(name: str, x: ArrayLike, axis: int | None) -> tuple[Array, int]:
     return (wrap(node.reshape((node.size,))), 0) if axis is None else (wrap(node), known(name, "axis", axis))
 
 
+@speaks_for_itself
 def cumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
     """Sums of the first elements along an axis, of the flattened array if it is None; see `cumulative_sum`.
 
@@ -90,6 +99,7 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
     return cumulative_sum(x, axis=at, dtype=dtype)
 
 
+@speaks_for_itself
 def cumprod(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
     """Products of the first elements along an axis, of the flattened array if it is None; see `cumulative_prod`.
 
@@ -110,6 +120,7 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
     return cumulative_prod(x, axis=at, dtype=dtype)
 
 
+@speaks_for_itself
 def ptp(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
     """Largest minus smallest element.
 
@@ -130,6 +141,7 @@ def ptp(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array
     return wrap(max(x, axis=axis, keepdims=keepdims)._uop - min(x, axis=axis, keepdims=keepdims)._uop)
 
 
+@speaks_for_itself
 def average(a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = None, *, keepdims: bool = False) -> Array:
     """Weighted mean.
 
@@ -193,6 +205,7 @@ def _replaced(name: str, x: ArrayLike, value: float) -> tuple[Array, UOp]:
     return wrap(valid.where(node, value)), valid
 
 
+@speaks_for_itself
 def nansum(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
     """`sum` of what is not nan.
 
@@ -205,6 +218,7 @@ def nansum(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: 
     return sum(_replaced("nansum", a, 0)[0], axis=known("nansum", "axis", axis), dtype=dtype, keepdims=keepdims)
 
 
+@speaks_for_itself
 def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
     """`prod` of what is not nan.
 
@@ -217,6 +231,7 @@ def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: Any = None, *, keepdims:
     return prod_of(_replaced("nanprod", a, 1)[0], axis=known("nanprod", "axis", axis), dtype=dtype, keepdims=keepdims)
 
 
+@speaks_for_itself
 def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Array:
     """`cumsum` that passes over nan.
 
@@ -242,6 +257,7 @@ def _nan_extreme(name: str, a: ArrayLike, op: Ops, axis: AxisLike, keepdims: boo
     return wrap(composite.reduce_axes(valid, Ops.OR, axes, keepdims).where(out, float("nan")))
 
 
+@speaks_for_itself
 def nanmax(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
     """`max` of what is not nan; nan where there is nothing else.
 
@@ -254,6 +270,7 @@ def nanmax(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Ar
     return _nan_extreme("nanmax", a, Ops.MAX, axis, keepdims)
 
 
+@speaks_for_itself
 def nanmin(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
     """`min` of what is not nan; nan where there is nothing else.
 
@@ -266,6 +283,7 @@ def nanmin(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Ar
     return _nan_extreme("nanmin", a, Ops.MIN, axis, keepdims)
 
 
+@speaks_for_itself
 def nanmean(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
     """`mean` of what is not nan; nan where there is nothing else.
 
@@ -287,6 +305,7 @@ def _sum_and_count(a: ArrayLike, axis: AxisLike, keepdims: bool) -> tuple[UOp, U
     return total, composite.reduce_axes(valid.cast(node.dtype), Ops.ADD, axes, keepdims)
 
 
+@speaks_for_itself
 def nanvar(a: ArrayLike, axis: AxisLike = None, *, ddof: ArrayLike = 0, keepdims: bool = False) -> Array:
     """`var` of what is not nan, with ``ddof`` taken off the number of elements; nan where too few are left.
 
@@ -312,6 +331,7 @@ def _nan_variance(name: str, a: ArrayLike, axis: AxisLike, ddof: ArrayLike, keep
     return per_degree_of_freedom(name, total, number, operand(name, "ddof", ddof), overdrawn)
 
 
+@speaks_for_itself
 def nanstd(a: ArrayLike, axis: AxisLike = None, *, ddof: ArrayLike = 0, keepdims: bool = False) -> Array:
     """Square root of `nanvar`.
 
@@ -335,6 +355,7 @@ def _gaps(spacing: ArrayLike, n: int, dtype: DType) -> UOp:
     return node.shrink([(1, n)]) - node.shrink([(0, n - 1)]) if node.ndim else composite.broadcast_to(node, (n - 1,))
 
 
+@speaks_for_itself
 def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_order: int = 1) -> Any:
     """Slopes by central differences, second order inside; for derivatives of functions see `grad`.
 
@@ -410,6 +431,7 @@ def _last_slope(rows: UOp, gaps: UOp, edge_order: int) -> UOp:
     return -flipped
 
 
+@speaks_for_itself
 def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """Area under a polygon.
 

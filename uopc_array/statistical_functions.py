@@ -87,11 +87,11 @@ def prod(x: Array, /, axis: AxisLike = None, dtype: Any = None, *, keepdims: boo
     return _total("prod", Ops.MUL, x, axis, dtype, keepdims)
 
 
-def _extreme(name: str, op: Ops, x: Array, axis: AxisLike, keepdims: bool) -> Array:
+def extreme(name: str, op: Ops, x: Array, axis: AxisLike, keepdims: bool) -> Array:
     (node,) = as_real(name, node_of(name, x))
     axes = normalize_axes(name, axis, node.ndim)
     if any(node.shape[a] == 0 for a in axes):
-        raise ShapeError(f"{name}: no elements have no {name}imum, got shape {node.shape} with axis={axis}")
+        raise ShapeError(f"{name}: no elements have no {op.name.lower()}imum, got shape {node.shape} with axis={axis}")
     return wrap(composite.reduce_axes(node, op, axes, keepdims))
 
 
@@ -113,7 +113,7 @@ def max(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
         >>> xp.max(xp.asarray([[1, 5], [3, 4]]), axis=1)
         Array([5, 4], dtype=int64)
     """
-    return _extreme("max", Ops.MAX, x, axis, keepdims)
+    return extreme("max", Ops.MAX, x, axis, keepdims)
 
 
 def min(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
@@ -134,7 +134,7 @@ def min(x: Array, /, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
         >>> xp.min(xp.asarray([[1, 5], [3, 4]]), axis=1)
         Array([1, 3], dtype=int64)
     """
-    return _extreme("min", Ops.MIN, x, axis, keepdims)
+    return extreme("min", Ops.MIN, x, axis, keepdims)
 
 
 # ---------------------------------------------------------------------------------------------- moments

@@ -1,6 +1,10 @@
 """The exceptions of both packages; each subclasses what NumPy raises for the same mistake."""
 
-from typing import TypeVar
+import functools
+import os
+import re
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -24,9 +28,18 @@ __all__ = [
     "VerifyError",
     "ZeroStepError",
     "shortened",
+    "speaks_for_itself",
 ]
 
-E = TypeVar("E", bound=BaseException)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# whose frames tell the user nothing: of both packages, and of NumPy
+_OURS = (
+    os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "uopc_"),
+    os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
+)
+_NAME = re.compile(r"[A-Za-z_][\w.]*(?=: |\(\) )")
 
 
 class ShapeError(ValueError):
@@ -50,6 +63,9 @@ class AxisError(np.exceptions.AxisError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class IndexBoundsError(IndexError):
@@ -104,9 +120,55 @@ class VerifyError(AssertionError):
     """A graph, plan or loop nest that breaks an invariant of its form."""
 
 
-def shortened(error: E) -> E:
+def shortened(error: Exception, name: str | None = None) -> Exception:
     """`error` without the frames between where it was raised and where this is called: the user reads his own lines.
 
-    A function of the face says ``except Exception as error: raise shortened(error)``, which costs nothing otherwise.
+    Where a function of the user's took part (which `vmap` or `piecewise` was given, or ``__array__`` of a class), all
+    frames and the message stay. A function of the face says ``except Exception as error: raise shortened(error)``,
+    which costs nothing otherwise.
+
+    Args:
+        name: what the user called, where the message may name a function that this one calls.
     """
-    return error.with_traceback(None)
+    trace = error.__traceback__
+    if trace is not None and _is_of_user(error):
+        return error.with_traceback(trace.tb_next)
+    return (error if name is None else _named(error, name)).with_traceback(None)
+
+
+def _is_of_user(error: Exception) -> bool:
+    """Whether it passed through code of anybody else."""
+    trace = error.__traceback__
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_OURS):
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _named(error: Exception, name: str) -> Exception:
+    """`error` with a message that begins with `name`, in place of the function that it names itself."""
+    if isinstance(error, np.exceptions.AxisError) and not isinstance(error, AxisError):
+        return AxisError(f"{name}: {error}")
+    if len(error.args) == 1 and isinstance(error.args[0], str):
+        text = error.args[0]
+        found = _NAME.match(text)
+        error.args = (f"{name}: {text}" if found is None else name + text[found.end() :],)
+    return error
+
+
+def speaks_for_itself(function: Callable[P, R]) -> Callable[P, R]:
+    """`function`, which calls others of the face: its errors name it, and leave their frames out.
+
+    It costs a call, so the functions that loops are made of do without it.
+    """
+    name = function.__name__
+
+    @functools.wraps(function)
+    def speaking(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            raise shortened(error, name) from error.__cause__
+
+    return speaking

@@ -380,7 +380,7 @@ def draw_scan(d: Draws) -> Arguments:
 STATISTICS = {
     "sum": Comparison(draw_sum, eps=256),
     "prod": Comparison(draw_sum, ulps=256),
-    **listed("max min", draw_extreme),
+    **listed("amax amin max min", draw_extreme),
     "mean": Comparison(draw_moment, eps=64),
     "var": Comparison(draw_spread, numpy=variance, eps=4096),
     "std": Comparison(draw_spread, numpy=lambda x, **how: np.sqrt(variance(x, **how)), eps=4096),

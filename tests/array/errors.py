@@ -342,7 +342,7 @@ OPERATORS: list[tuple[str, str, type[Exception], str]] = [
       for n in "sum prod max min mean std var any all argmax argmin argsort sort".split()],
     ("S.swapaxes(0, 5)", "swapaxes", AxisError, "axis 5 is out of bounds"),
     ("S.diagonal(0, 0, 5)", "diagonal", AxisError, "axis 5 is out of bounds"),
-    ("S.trace(0, 0, 5)", "diagonal", AxisError, "axis 5 is out of bounds"),
+    ("S.trace(0, 0, 5)", "trace", AxisError, "axis 5 is out of bounds"),
     ("S.squeeze(0)", "squeeze", ValueError, "only axes of extent 1"),
     ("S.repeat(-1)", "repeat", ValueError, "got -1"),
 ]  # fmt: skip

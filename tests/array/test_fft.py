@@ -187,7 +187,7 @@ def test_executors_and_jit_agree(f: Callable[[xp.Array], xp.Array]) -> None:
 
 def test_nothing_is_computed_before_it_is_looked_at() -> None:
     """An index out of bounds below a transform is noticed when the transform is looked at."""
-    lazy = fft.fft(xp.take(LINE, xp.asarray([0, 7])))
+    lazy = fft.fft(xp.take(LINE, xp.asarray([0, 1]) * 7))
     assert lazy.shape == (2,)
     with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 3"):
         np.asarray(lazy)
