@@ -154,6 +154,7 @@ def test_what_speaks_for_itself_keeps_its_name_and_signature() -> None:
         """Words."""
         return x // y
 
+    f.__wrapped__.__qualname__ = "f"  # pyright: ignore[reportFunctionMemberAccess]
     assert (f.__name__, f.__doc__, f(5), f(5, y=1)) == ("f", "Words.", 2, 5)
     assert list(inspect.signature(xp.dot).parameters) == ["a", "b"]
     with pytest.raises(TypeError, match=r"^f\(\) missing 1 required positional argument: 'x'"):
