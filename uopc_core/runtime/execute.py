@@ -21,7 +21,7 @@ from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.lazy import LazyModule
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.schedule.canonical import WORTH_KEEPING, Canonical, canonicalise, params_of, rebuild
-from uopc_core.schedule.contraction import may_be_contraction
+from uopc_core.schedule.library_work import may_be_contraction
 from uopc_core.settings import current
 
 if TYPE_CHECKING:

@@ -17,19 +17,14 @@ from uopc_core.dtype import DType, is_complex, is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 from uopc_core.rewrite.pattern import const_of
+from uopc_core.schedule.library_work import MIN_LIBRARY_WORK
 
-__all__ = ["lower_contractions", "may_be_contraction"]
+__all__ = ["lower_contractions"]
 
-MIN_LIBRARY_WORK = 16384  # multiplications; below it generated code beats the call
 _LIBRARY_KINDS = "iufc"
 _SIDES = ("left", "right")
 _OTHER_SIDE = {"left": "right", "right": "left"}
 _View = tuple[UOp, list[int | None]]  # a node, and for each axis of what is a view of it the axis it runs along
-
-
-def may_be_contraction(node: UOp) -> bool:
-    """Whether `lower_contractions` has to see the graph that this is a node of: its product may be the library's."""
-    return node.op is Ops.REDUCE and node.arg[0] is Ops.ADD and prod(node.src[0].shape) >= MIN_LIBRARY_WORK
 
 
 def lower_contractions(outputs: list[UOp]) -> list[UOp]:
