@@ -13,7 +13,7 @@ import numpy as np
 from uopc_array._handle import Handle, View
 from uopc_array._indexing import ItemLens, ParsedKey, advanced_orders, concrete_key, is_basic, parse_key, view_of
 from uopc_array._lenses import write_back
-from uopc_array._nodes import Operand, as_node, cast_node, const_node, is_scalar, to_operand
+from uopc_array._nodes import Operand, as_node, cast_handle, cast_node, const_node, is_scalar, to_operand
 from uopc_array._origins import check_places
 from uopc_array._realize import buffer_from_numpy, buffer_of_node
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer
@@ -68,6 +68,8 @@ def value_node(value: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
         return const_node("assignment", value, dtype, shape)
     node = as_node(value, name="assignment")
     check_assignable(node.dtype, dtype)
+    if isinstance(value, Handle) and value._weak:
+        node = cast_handle(value, dtype, "assignment")
     extra = max(0, node.ndim - len(shape))
     if node.shape[:extra] == (1,) * extra:
         node = node.reshape(node.shape[extra:])

@@ -13,12 +13,14 @@ import numpy as np
 
 from uopc_array._handle import Handle
 from uopc_array._realize import buffer_from_numpy
+from uopc_array._tracing import current_record
 from uopc_core import DType, Scalar, UOp, as_dtype, composite, converted, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, ShapeError, shortened
 
 __all__ = [
     "Operand",
     "as_node",
+    "cast_handle",
     "cast_node",
     "const_node",
     "is_scalar",
@@ -59,7 +61,7 @@ def as_node(x: Any, dtype: DType | None = None, copy: bool | None = None, name: 
         ValueError: `copy` is False and `x` holds no memory to share.
     """
     if isinstance(x, Handle):
-        return x._settled() if dtype is None else cast_node(x._settled(), dtype, name)
+        return x._settled() if dtype is None else cast_handle(x, dtype, name)
     if isinstance(x, UOp):
         return x if dtype is None else cast_node(x, dtype, name)
     if is_scalar(x):
@@ -129,6 +131,16 @@ def cast_node(uop: UOp, dtype: DType, name: str = "cast") -> UOp:
     if is_complex(uop.dtype) and not (is_complex(dtype) or is_bool(dtype)):
         raise DTypeError(f"{name}: {uop.dtype.name} cannot be converted to {dtype.name}; take the real part first")
     return uop.cast(dtype)
+
+
+def cast_handle(x: Handle, dtype: DType, name: str = "cast") -> UOp:
+    """The node of `x` converted to `dtype`; a traced Python int must fit, which is found out when the trace is run."""
+    node = x._settled()
+    if x._weak and node.dtype.kind == "i" and is_integer(dtype) and dtype is not node.dtype:
+        record = current_record()
+        if record is not None:
+            record.casts.append((node, dtype, name))
+    return cast_node(node, dtype, name)
 
 
 def node_from_numpy(

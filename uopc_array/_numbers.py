@@ -232,7 +232,8 @@ def filler(name: str, what: str, value: Any, dtype: DType, shape: tuple[int, ...
     """
     try:
         if not is_scalar(value):
-            node = cast_node(as_node(value, name=name), dtype, name)
+            node = as_node(value, dtype if isinstance(value, Handle) else None, name=name)
+            node = cast_node(node, dtype, name)
         elif isinstance(value, complex) and not (is_complex(dtype) or is_bool(dtype)):
             raise DTypeError(f"{name}: expected a real number for {what}, got {_shown(value)}")
         else:

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._handle import Handle
-from uopc_array._nodes import Operand, as_node, cast_node, const_node, default_dtype, is_scalar, to_operand
+from uopc_array._nodes import Operand, as_node, cast_handle, cast_node, const_node, default_dtype, is_scalar, to_operand
 from uopc_core import DTYPES, DType, Scalar, UOp, as_dtype, composite, dtypes
 from uopc_core.errors import DTypeError, DTypeValueError, ShapeError, shortened
 
@@ -169,7 +169,7 @@ def _shape_of(x: Operand) -> tuple[int, ...]:
 
 def _node_in(name: str, x: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
     if isinstance(x, Handle):
-        x = x._settled()
+        x = cast_handle(x, dtype, name) if x._weak else x._settled()
     elif not isinstance(x, UOp):
         return const_node(name, x, dtype, shape)
     return composite.broadcast_to(cast_node(x, dtype, name), shape)

@@ -21,6 +21,7 @@ from uopc_array._boxes import Box, DictBox, ListBox, differences, has_grown, put
 from uopc_array._captures import Walk, array_key, holds_traced, is_object, value_key
 from uopc_array._handle import Chain, Root, View
 from uopc_array._indexing import ItemLens
+from uopc_array._integers import IntegerChecks, checks_of
 from uopc_array._lenses import ChainLens, PartLens
 from uopc_array._nodes import as_node, cast_node, default_dtype
 from uopc_array._origins import named
@@ -228,6 +229,7 @@ class Trace:
         grown: lists and dicts around the function that it put things into, which happens when it is traced and not
             again.
         is_kept: whether the trace is good for another call.
+        checks: of the integers of Python among the inputs.
         foreign: whether `nodes` depend on a variable or an input of somebody else, so that they cannot be planned on
             their own.
         is_plain: whether there is nothing to do but to compute the result.
@@ -245,6 +247,7 @@ class Trace:
     changes: list[tuple[int, dict[Any, Template], list[Hashable]]]
     grown: list[Any] = field(default_factory=list[Any])
     is_kept: bool = True
+    checks: IntegerChecks | None = None
     foreign: bool = False
     is_plain: bool = False
     single: tuple[bool] | None = None
@@ -271,6 +274,8 @@ class Trace:
         executable = self.executable
         if executable is None:
             executable = self._prepare()
+        if self.checks is not None:
+            self.checks.run(inputs)
         try:
             buffers = executable.run([_argument(x) for x in inputs])
         except IndexBoundsError as error:
@@ -282,6 +287,8 @@ class Trace:
     def values(self, inputs: Sequence[Any]) -> list[UOp]:
         """The nodes for inputs that have values."""
         executable = self.executable or self._prepare()
+        if self.checks is not None:
+            self.checks.run(inputs)
         try:
             buffers = executable.run([_argument(inputs[i]) for i in self.sources])
         except IndexBoundsError as error:
@@ -314,7 +321,10 @@ class Trace:
         """The nodes over those of the inputs."""
         arguments = [inputs[i] for i in self.sources]
         sources = [cast_node(as_node(x), p.dtype) for x, p in zip(arguments, self.params, strict=True)]
-        return substitute(self.nodes, dict(zip(self.params, sources, strict=True)), TRACED)
+        replacements = dict(zip(self.params, sources, strict=True))
+        if self.checks is not None:
+            self.checks.hand_on(inputs, replacements)
+        return substitute(self.nodes, replacements, TRACED)
 
 
 def _no_object(place: int) -> Any:
@@ -441,6 +451,8 @@ class _Tracing:
                 continue
             kind = "scalar" if x._weak else "buffer"
             self.params[i] = param = UOp.param(fresh_number(), x._uop.shape, x._uop.dtype, kind)
+            if x._weak and param.dtype.kind == "i":
+                self.record.weak.append(param)
             alias = x._alias
             shadow(self.record, x, param, Root() if isinstance(alias, View) else alias)
         for view in self.views:
@@ -486,7 +498,9 @@ class _Tracing:
             if node is not param:
                 writes.append((i, encoder.add_node(node)))
         sources, params = [*self.params], [*self.params.values()]
-        return Trace(params, sources, encoder.nodes, encoder.kinds, template, writes, changes, is_kept=kept)
+        trace = Trace(params, sources, encoder.nodes, encoder.kinds, template, writes, changes, is_kept=kept)
+        trace.checks = checks_of(self.record, self.params)
+        return trace
 
 
 def make_trace(function: Callable[..., Any], given: Arguments, views: Sequence[SharedView]) -> Trace:

@@ -338,6 +338,13 @@ def _power(name: str, summary: str) -> Binary:
 pow = _power("pow", "``x1`` to the power ``x2``.")
 
 
+def _kept_within(bound: Any, op: Ops, limit: int) -> Any:
+    """A bound; a traced Python int is one that the dtype of what is clipped can hold, where it is on the far side."""
+    if not isinstance(bound, Array) or not bound._weak or bound.dtype.kind != "i" or not -(2**63) <= limit < 2**63:
+        return bound
+    return bound._from_uop(bound._uop.binary(op, UOp.const(limit, bound.dtype)), weak=True)
+
+
 def clip(x: Array, /, min: Array | Scalar | None = None, max: Array | Scalar | None = None) -> Array:
     """``x`` kept between two bounds: ``minimum(maximum(x, min), max)``.
 
@@ -361,8 +368,8 @@ def clip(x: Array, /, min: Array | Scalar | None = None, max: Array | Scalar | N
     node = node_of("clip", x)
     if is_integer(node.dtype):
         info = np.iinfo(node.dtype)
-        min = None if type(min) is int and min <= info.min else min
-        max = None if type(max) is int and max >= info.max else max
+        min = None if type(min) is int and min <= info.min else _kept_within(min, Ops.MAX, int(info.min))
+        max = None if type(max) is int and max >= info.max else _kept_within(max, Ops.MIN, int(info.max))
     bounds = [bound for bound in (min, max) if bound is not None]
     out, *limits = as_real("clip", *promote("clip", x, *bounds))
     if min is not None:

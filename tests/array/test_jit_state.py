@@ -930,3 +930,111 @@ def test_vmap_speaks_of_vmap():
         vmap(lambda t: t if t > 0 else -t)(xp.asarray([1.0, -2.0]))
     with pytest.raises(TraceError, match="inside jit"):
         jit(lambda t: t if t > 0 else -t)(1.0)
+
+
+# --------------------------------------------------------------------------------------------------- Python's integers
+
+INTEGERS = (
+    -(2**63),
+    -(2**62),
+    -300,
+    -129,
+    -128,
+    -1,
+    0,
+    1,
+    2,
+    63,
+    127,
+    128,
+    255,
+    256,
+    300,
+    2**31,
+    2**40,
+    2**62,
+    2**63 - 1,
+)
+WITH_ARRAYS = {
+    "add": lambda a, k: a + k,
+    "reflected": lambda a, k: k - a,
+    "maximum": lambda a, k: xp.maximum(a, k),
+    "where": lambda a, k: xp.where(a > 1, a, k),
+    "clip": lambda a, k: xp.clip(a, 0, k),
+    "less": lambda a, k: a < k,
+    "equal": lambda a, k: k == a,
+    "full_like": lambda a, k: xp.full_like(a, k),
+    "asarray": lambda a, k: xp.asarray(k, dtype=a.dtype),
+    "strong": lambda a, k: xp.asarray(k) + a,
+    "times_two": lambda a, k: a + k * 2,
+    "next": lambda a, k: a + (k + 1),
+    "true_divide": lambda a, k: a / (k + 0.5),
+}
+
+
+def _outcome(f, *args):
+    try:
+        out = f(*args)
+    except (OverflowError, ZeroDivisionError, ValueError) as error:
+        return type(error)
+    return (str(getattr(out, "dtype", "")), values(out)) if hasattr(out, "shape") and out.shape else values(out)
+
+
+@pytest.mark.parametrize("name", WITH_ARRAYS)
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_integers_with_arrays(name, dtype):
+    a = xp.asarray([0, 1, 2], dtype=dtype)
+    traced = jit(WITH_ARRAYS[name])
+    outer = jit(lambda a, k: jit(WITH_ARRAYS[name])(a, k))
+    for k in INTEGERS:
+        wanted = _outcome(WITH_ARRAYS[name], a, k)
+        if {"times_two": k * 2, "next": k + 1}.get(name, k) >= 2**63:
+            wanted = OverflowError  # Python's own integer would be beyond those of a trace
+        assert _outcome(traced, a, k) == wanted, k
+        assert _outcome(outer, a, k) == wanted, k
+
+
+def test_an_integer_that_is_stored_must_fit():
+    def store(a, k):
+        a[0] = k
+        return a * 1
+
+    for dtype in ("int8", "uint8", "int32", "uint64"):
+        for k in INTEGERS:
+            a, b = xp.zeros(2, dtype=dtype), xp.zeros(2, dtype=dtype)
+            assert _outcome(jit(store), a, k) == _outcome(store, b, k)
+            assert a.tolist() == b.tolist()
+
+
+ALONE = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "pow": lambda a, b: a**b,
+    "neg": lambda a, b: -a,
+    "abs": lambda a, b: abs(a) + (b & 1),
+    "shift": lambda a, b: a << b,
+    "both": lambda a, b: (a * b) // 7 - 1,
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_integers_alone(name):
+    """As Python has it where that fits 64 bits, and an error where it does not: never another number."""
+    f = ALONE[name]
+    traced = jit(f)
+    for a in INTEGERS:
+        for b in (-2, -1, 0, 1, 2, 5, 70, 2**62):
+            if name in ("pow", "shift") and b > 70:
+                continue
+            wanted = _outcome(f, a, b)
+            if isinstance(wanted, float):
+                wanted = ValueError
+            if name == "pow" and b < 0:
+                wanted = ValueError
+            if isinstance(wanted, int) and not -(2**63) <= wanted < 2**63:
+                wanted = OverflowError
+            got = _outcome(traced, a, b)
+            assert got == wanted or (name == "both" and got is OverflowError and not -(2**63) <= a * b < 2**63), (a, b)
