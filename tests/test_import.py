@@ -38,10 +38,10 @@ LOOPS = {"subprocess", "hashlib", "uopc_core.loop", "uopc_core.codegen"}
 
 
 def test_a_small_value_needs_none_of_them() -> None:
-    assert not LATE & _modules_after("import uopc_array as xp\nfloat(xp.max(xp.asarray([1.0, 2.0]) * 2.0))")
+    assert not LATE & _modules_after("import uopc_array as xp\nfloat((xp.asarray([1.0, 2.0]) * 2.0)[1])")
 
 
-def test_a_small_sum_needs_its_loop_alone() -> None:
+def test_small_sums_and_functions_need_their_loops_alone() -> None:
     loaded = _modules_after("import uopc_array as xp\nfloat(xp.sum(xp.sin(xp.asarray([1.0, 2.0]))))")
     assert not (LATE - LOOPS) & loaded
 
