@@ -9,6 +9,7 @@ from tests.fuzz.draw import Drawer, Node, Production, Refused
 __all__ = ["PRODUCTIONS", "scalar_product"]
 
 LINEAR = "fc"
+MOST_PRODUCTS = 300_000
 
 
 def _apply(d: Drawer, template: str, *operands: Node) -> Node:
@@ -16,6 +17,12 @@ def _apply(d: Drawer, template: str, *operands: Node) -> Node:
     if not all(np.isfinite(x.value).all() for x in operands):
         raise Refused
     return d.apply(template, *operands)
+
+
+def _limit(d: Drawer, rows: int, columns: int) -> None:
+    """Refuse what would be thrown away for its size after it was computed."""
+    if rows * columns > d.options.largest:
+        raise Refused
 
 
 def _vector(d: Drawer, n: int | None = None, kinds: str = LINEAR) -> Node:
@@ -60,6 +67,7 @@ def _product(d: Drawer) -> Node:
     if roll < 0.6:
         return _apply(d, d.choice("({1} @ {0})", "xp.dot({1}, {0})"), a, _vector(d, a.shape[0]))
     if roll < 0.7:
+        _limit(d, max(a.shape), max(a.shape))
         return _apply(d, d.choice("({0} @ {0}.T)", "({0}.T @ {0})"), a)
     return _apply(d, d.choice("({0} @ {1})", "xp.dot({0}, {1})", "xp.matmul({0}, {1})"), a, _matrix(d, rows=a.shape[1]))
 
@@ -79,6 +87,7 @@ def _batched(d: Drawer) -> Node:
 
 def _integer_product(d: Drawer) -> Node:
     a = _matrix(d, kinds="iu")
+    _limit(d, max(a.shape), max(a.shape))
     return _apply(
         d,
         d.choice(
@@ -90,12 +99,10 @@ def _integer_product(d: Drawer) -> Node:
 
 def _outer(d: Drawer) -> Node:
     x = d.operand("fciu", (1, 1))
-    return _apply(
-        d,
-        d.choice("xp.outer({0}, {1})", "({0}[:, None] * {1})", "xp.kron({0}, {1})", "({0}[:, None] - {1}[None, :])"),
-        x,
-        d.operand(x.kind, (1, 1)),
-    )
+    y = d.operand(x.kind, (1, 1))
+    _limit(d, x.shape[0], y.shape[0])
+    forms = ("xp.outer({0}, {1})", "({0}[:, None] * {1})", "xp.kron({0}, {1})", "({0}[:, None] - {1}[None, :])")
+    return _apply(d, d.choice(*forms), x, y)
 
 
 def _einsum(d: Drawer) -> Node:
@@ -117,6 +124,8 @@ def _einsum(d: Drawer) -> Node:
             term += letter
         terms.append(term)
         operands.append(x)
+    if np.prod(list(letters.values())) > MOST_PRODUCTS:
+        raise Refused  # NumPy's loop goes over all of them
     kept = [letter for letter in letters if d.chance(0.4)]
     d.rng.shuffle(kept)
     places = ", ".join([f"{{{k}}}" for k in range(len(operands))])

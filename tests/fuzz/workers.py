@@ -10,7 +10,6 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from tests.fuzz.campaign import Result, fuzz
-from tests.fuzz.draw_program import draw_program
 
 __all__ = ["fuzz_in_workers"]
 
@@ -59,8 +58,9 @@ class _Worker:
 
     def lost(self, ending: str, task: _Task) -> Result:
         """A result in place of the one that a process did not give."""
-        source = draw_program(self.seed, task.mode, task.only).source
-        text = f"# --mode {task.mode} --tier {task.tier} --seed {self.seed}\n# the process {ending}\n{source}"
+        only = f" --only {' '.join(task.only)}" if task.only else ""
+        command = f"--mode {task.mode} --tier {task.tier} --seed {self.seed} --programs 1{only}"
+        text = f"# {command}\n# the process {ending}; with --show the program is printed\n"
         return Result(self.seeds.index(self.seed) + 1, failures=1, reports={f"{ending} {self.seed}": text})
 
     def rest(self) -> list[int]:
