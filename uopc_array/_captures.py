@@ -29,6 +29,7 @@ from uopc_core import UOp
 __all__ = ["Walk", "array_key", "holds_traced", "is_object", "state_of", "value_key"]
 
 _ATOMS = (str, bytes, bool, int, float, complex, type(None), type(Ellipsis), np.generic, np.dtype)
+_PLAIN = frozenset({str, bool, int, bytes, type(None)})  # a value of these types is told apart by ==
 _TYPES = {"i": int, "u": int, "f": float, "c": complex}  # of traced Python numbers, by the kind of their dtype
 _FOREIGN = frozenset(sys.stdlib_module_names) - {"__main__", "test"} | {"numpy", "scipy", "uopc_array", "uopc_core"}
 _CALLABLES = (FunctionType, MethodType, functools.partial, TracedFunction, staticmethod, classmethod, property)
@@ -132,6 +133,7 @@ class Walk:
         arrays: arrays of NumPy, each with a copy, since nobody tells when they are written to.
         generators: of random numbers.
         classes: of the objects that were met.
+        is_tree: whether no list, dict, object or function was met twice.
     """
 
     def __init__(
@@ -141,6 +143,7 @@ class Walk:
         self.handles: list[Any] = [] if handles is None else handles
         self.numbers: dict[int, int] = {}
         self.ignored: dict[int, Any] = {}
+        self.is_tree = True
         self.boxes: list[tuple[Box, dict[Hashable, Any]]] = []
         self.arrays: list[tuple[np.ndarray[Any, Any], bytes]] = []
         self.generators: list[Any] = []
@@ -172,7 +175,13 @@ class Walk:
         """Look at `value` and at all that it leads to."""
         waiting = [value]
         while waiting:
-            waiting += reversed(list(self._look(waiting.pop())))
+            item = waiting.pop()
+            if type(item) is Array:
+                self.add_array(item)
+            elif type(item) in _PLAIN:
+                self.key.append((type(item), item))
+            else:
+                waiting += reversed(list(self._look(item)))
 
     def look_into_namespaces(self) -> None:
         """Look at what the code met so far may name of the modules and classes met so far."""
@@ -204,6 +213,7 @@ class Walk:
             return
         place = self.place_of(value)
         if place is not None:
+            self.is_tree = False
             self.key.append(place)
             return
         self.seen[id(value)] = len(self.kept) + (len(self._before.kept) if self._before else 0)
@@ -353,6 +363,7 @@ def _is_looked_at(value: Any) -> bool:
     return isinstance(value, _CALLABLES) or is_object(value)
 
 
+@functools.lru_cache(4096)
 def _slots_of(cls: type) -> list[str]:
     """The names of the attributes that objects of the class hold in slots."""
     names: list[str] = []

@@ -9,209 +9,31 @@ from __future__ import annotations
 import functools
 import pickle
 import sys
-from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
 import uopc_core
-from uopc_array._boxes import Box, DictBox, ListBox, differences, has_grown, put_back
-from uopc_array._captures import Walk, array_key, holds_traced, is_object, value_key
-from uopc_array._handle import Chain, Root, View
-from uopc_array._indexing import ItemLens
+from uopc_array._boxes import differences, has_grown, put_back
+from uopc_array._captures import holds_traced
+from uopc_array._handle import Root, View
+from uopc_array._inputs import NUMBERS, Arguments, SharedView, box_of, containers_among, with_bases
 from uopc_array._integers import IntegerChecks, checks_of
-from uopc_array._lenses import ChainLens, PartLens
 from uopc_array._nodes import as_node, cast_node, default_dtype
 from uopc_array._origins import named
 from uopc_array._realize import buffer_of_node
 from uopc_array._results import Call, Encoder, Template
 from uopc_array._shadows import close_record, running, shadow
 from uopc_array._tracing import Record, fresh_number, run_user, substitute
-from uopc_array._trees import flatten, unflatten
 from uopc_array.array import Array
 from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
 from uopc_core.errors import IndexBoundsError, TraceError
 
-__all__ = ["Arguments", "SharedView", "Trace", "call_trace", "make_trace", "views_among"]
+__all__ = ["Trace", "call_trace", "make_trace"]
 
 _BUFFER = Ops.BUFFER
-_ARRAYS: tuple[type[Any], ...] = (Array, np.ndarray, np.generic)
-_NUMBERS = frozenset({int, float, complex})
-
-
-@dataclass(frozen=True)
-class _Static:
-    """An argument that is part of the structure: a trace is kept for each of its values."""
-
-    value: Any
-
-
-class Arguments:
-    """The arguments of one call, and what the function can reach besides.
-
-    Attributes:
-        inputs: the arrays and numbers among all that; those in objects and around the function each once.
-        places: for each leaf of the arguments, its number among the inputs.
-        key: the structure: all that a trace depends on.
-        walk: what was found in objects among the arguments.
-    """
-
-    def __init__(
-        self,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        static_numbers: frozenset[int],
-        static_names: frozenset[str],
-        captured: Walk,
-        state: int,
-    ) -> None:
-        if static_numbers or static_names:
-            wanted = {n % len(args) for n in static_numbers if -len(args) <= n < len(args)}
-            args = tuple([_Static(x) if i in wanted else x for i, x in enumerate(args)])
-            kwargs = {name: _Static(x) if name in static_names else x for name, x in kwargs.items()}
-        self.args = args
-        self.kwargs = kwargs
-        self.captured = captured
-        self.leaves, self.treedef = flatten((args, kwargs))
-        self.inputs: list[Any] = list(captured.handles)
-        self.places: list[int | None] = []
-        self.walk: Walk | None = None
-        self._key: list[Any] = [state]
-        key, inputs, places = self._key, self.inputs, self.places
-        for leaf in self.leaves:
-            if type(leaf) is Array and not leaf._weak:
-                key.append(None if leaf._is_number else leaf._uop.shape)
-                key.append(leaf._uop.dtype)
-            elif not self._add(leaf):
-                places.append(None)
-                continue
-            places.append(len(inputs))
-            inputs.append(leaf)
-        if self.walk is not None:
-            self.walk.look_into_namespaces()
-        self.key: Hashable = tuple(self._key)
-        if kwargs or self.treedef != _plain_treedef(len(args)):
-            self.key = (self.treedef, self.key)
-
-    def key_with(self, views: Sequence[SharedView]) -> Hashable:
-        """The key where inputs share elements."""
-        return (self.key, tuple([view.key for view in views])) if views else self.key
-
-    def _add(self, leaf: Any) -> bool:
-        """Put a leaf into the key; whether it is an input."""
-        if isinstance(leaf, _ARRAYS):
-            self._key += array_key(leaf)
-        elif type(leaf) in _NUMBERS and (type(leaf) is not int or -(2**63) <= leaf < 2**63):
-            self._key.append(type(leaf))
-        else:
-            self._add_structure(leaf.value if isinstance(leaf, _Static) else leaf)
-            return False
-        return True
-
-    def _add_structure(self, value: Any) -> None:
-        if is_object(value) or callable(value):
-            if self.walk is None:
-                self.walk = Walk(self.captured, self._key, self.inputs)
-                self.walk.numbers = {id(x): i for i, x in enumerate(self.inputs) if isinstance(x, Array)}
-            self.walk.visit(value)
-            return
-        try:
-            self._key.append(value_key(value))
-        except TypeError:
-            raise TraceError(
-                f"jit: a static argument must be hashable, got {value!r:.60}; pass arrays and numbers as inputs, "
-                "in tuples, lists and dicts if you like"
-            ) from None
-
-    def boxes(self) -> list[tuple[Box, dict[Hashable, Any]]]:
-        """The places that the function can bind anew without their being arguments."""
-        return [*self.captured.boxes, *(self.walk.boxes if self.walk is not None else ())]
-
-    def places_of_objects(self) -> dict[int, int]:
-        """The numbers of the objects older than the trace, by their identity."""
-        return {**self.captured.seen, **(self.walk.seen if self.walk is not None else {})}
-
-    def object_at(self, place: int) -> Any:
-        """The object of a number; the containers among the arguments have negative ones."""
-        if place < 0:
-            return _containers((self.args, self.kwargs))[-1 - place]
-        return (self.captured if self.walk is None else self.walk).object_at(place)
-
-    def replaced(self, values: dict[int, Array]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments with handles in the place of what is no array of ours, and static values themselves."""
-        if not values and not any(isinstance(leaf, _Static) for leaf in self.leaves):
-            return self.args, self.kwargs
-        leaves: list[Any] = []
-        for leaf, place in zip(self.leaves, self.places, strict=True):
-            inner = leaf.value if isinstance(leaf, _Static) else leaf
-            leaves.append(inner if place is None else values.get(place, leaf))
-        return unflatten(self.treedef, leaves)
-
-
-class SharedView(NamedTuple):
-    """An input that shares elements with another one: a view of it, a view of what that is a view of, or the same.
-
-    Attributes:
-        number: of the input.
-        base: the array that both see, or the number of the input that is the same.
-        key: says which part of which array it is.
-    """
-
-    number: int
-    base: Array | int
-    key: Hashable
-
-
-def _with_bases(inputs: Sequence[Any], views: Sequence[SharedView]) -> list[Any]:
-    known = {id(x) for x in inputs}
-    bases = {id(x.base): x.base for x in views if not isinstance(x.base, int) and id(x.base) not in known}
-    return [*inputs, *bases.values()]
-
-
-def views_among(inputs: Sequence[Any]) -> list[SharedView]:
-    """Which inputs share elements with others.
-
-    Raises:
-        TraceError: arrays of NumPy do.
-    """
-    numbers: dict[int, int] = {}
-    out: list[SharedView] = []
-    for i, x in enumerate(inputs):
-        first = numbers.setdefault(id(x), i) if isinstance(x, _ARRAYS) else i
-        if first != i:
-            out.append(SharedView(i, first, (i, "same", first)))
-    _refuse_shared_memory([inputs[i] for i in numbers.values() if isinstance(inputs[i], np.ndarray)])
-    aliases = {i: inputs[i]._alias for i in numbers.values() if isinstance(inputs[i], Array)}
-    views = {i: alias for i, alias in aliases.items() if isinstance(alias, View)}
-    of_base = Counter([id(alias.base) for alias in views.values()])
-    for i, alias in views.items():
-        base = cast("Array", alias.base)
-        if id(base) in numbers or of_base[id(base)] > 1:
-            group = numbers.get(id(base), -1 - list(of_base).index(id(base)))
-            out.append(SharedView(i, base, (i, group, base._uop.shape, base._uop.dtype, _chain_key(alias.chain))))
-    return out
-
-
-def _chain_key(chain: Chain | None) -> Hashable:
-    steps: list[Hashable] = []
-    while chain is not None:
-        lens, chain = chain
-        if isinstance(lens, ChainLens):
-            steps.append(tuple(lens.steps))
-        else:
-            steps.append(repr(lens.key) if isinstance(lens, ItemLens) else cast("PartLens", lens).op)
-    return tuple(steps)
-
-
-def _refuse_shared_memory(arrays: Sequence[Any]) -> None:
-    for i, x in enumerate(arrays):
-        if any(np.may_share_memory(x, y) for y in arrays[:i]):
-            raise TraceError(
-                "jit: arrays of NumPy among the arguments share memory, and the function writes to one of them; "
-                "pass copies, or one of them and take the parts inside"
-            )
 
 
 @dataclass
@@ -338,14 +160,14 @@ def _argument(x: Any) -> Any:
             return x.item()
         uop = x._uop
         return uop.arg if uop.op is _BUFFER else x._memory("jit")
-    if type(x) in _NUMBERS:
+    if type(x) in NUMBERS:
         return x
     return cast("Any", x).item() if isinstance(x, np.generic) else buffer_of_node(as_node(x))
 
 
 def call_trace(trace: Trace, given: Arguments, views: Sequence[SharedView]) -> Any:
     """What the function does, by its trace: the result, after all that it writes to and binds anew has changed."""
-    inputs = _with_bases(given.inputs, views) if views else given.inputs
+    inputs = with_bases(given.inputs, views) if views else given.inputs
     flags = trace.foreign
     for x in inputs:
         if isinstance(x, Array) and x._uop.flags:
@@ -357,7 +179,7 @@ def call_trace(trace: Trace, given: Arguments, views: Sequence[SharedView]) -> A
     for number, node in trace.writes:
         _assign(inputs[number], nodes[node])
     if trace.changes:
-        boxes = [*[box for box, _ in given.boxes()], *map(_box_of, _containers((given.args, given.kwargs)))]
+        boxes = [*[box for box, _ in given.boxes()], *map(box_of, containers_among((given.args, given.kwargs)))]
         filled = [(i, {k: call.fill(t) for k, t in new.items()}, gone) for i, new, gone in trace.changes]
         for i, new, gone in filled:
             boxes[i].change(new, gone)
@@ -371,41 +193,6 @@ def _assign(x: Any, node: UOp) -> None:
         x[...] = buffer_of_node(node).array
 
 
-def _plain_treedef(n: int) -> Any:
-    """The structure of `n` positional arguments that are no containers."""
-    found = _TREEDEFS.get(n)
-    if found is None:
-        found = _TREEDEFS[n] = flatten(((0,) * n, {}))[1]
-    return found
-
-
-_TREEDEFS: dict[int, Any] = {}
-
-
-def _containers(arguments: Any) -> list[Any]:
-    """The lists, dicts and objects among the arguments that are no leaves, in an order that depends on the structure
-    alone.
-    """
-    out: list[Any] = []
-    waiting: list[Any] = [*arguments[1].values(), *arguments[0]]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, list | dict):
-            out.append(item)
-        if isinstance(item, dict):
-            waiting += cast("dict[Any, Any]", item).values()
-        elif isinstance(item, list | tuple):
-            waiting += cast("list[Any]", item)
-    return out
-
-
-def _box_of(container: Any) -> Box:
-    return DictBox(cast("dict[Any, Any]", container)) if isinstance(container, dict) else ListBox(container)
-
-
-# ------------------------------------------------------------------------------------------------------------ tracing
-
-
 class _Tracing:
     """One run of a function on inputs without values."""
 
@@ -413,7 +200,7 @@ class _Tracing:
         self.function = function
         self.given = given
         self.views = views
-        self.inputs = _with_bases(given.inputs, views)
+        self.inputs = with_bases(given.inputs, views)
         self.record = Record("jit", getattr(function, "__name__", repr(function)))
         self.params: dict[int, UOp] = {}
         self.values: dict[int, Array] = {}  # handles that stand for inputs which are no arrays of ours
@@ -424,8 +211,8 @@ class _Tracing:
         with running(self.record):
             self._open_inputs()
             args, kwargs = self.given.replaced(self.values)
-            containers = _containers((args, kwargs))
-            self.boxes = [*self.given.boxes(), *[(box, box.read()) for box in map(_box_of, containers)]]
+            containers = containers_among((args, kwargs))
+            self.boxes = [*self.given.boxes(), *[(box, box.read()) for box in map(box_of, containers)]]
             dice = _dice(self.given)
             states = [state() for state in dice]
             try:
@@ -530,7 +317,7 @@ def make_trace(function: Callable[..., Any], given: Arguments, views: Sequence[S
 def _value_input(leaf: Any) -> Array:
     """A handle on a fresh input of the kind of `leaf`; Python numbers give a weak one."""
     number = fresh_number()
-    if type(leaf) in _NUMBERS:
+    if type(leaf) in NUMBERS:
         return Array._from_uop(UOp.param(number, (), default_dtype(leaf), "scalar"), weak=True)
     if isinstance(leaf, Array):
         node = leaf._uop

@@ -17,8 +17,9 @@ from typing import Any, overload
 
 from uopc_array._boxes import CellBox
 from uopc_array._captures import Walk
+from uopc_array._inputs import Arguments, Memo, SharedView, views_among
 from uopc_array._numbers import integers
-from uopc_array._traces import Arguments, SharedView, Trace, call_trace, make_trace, views_among
+from uopc_array._traces import Trace, call_trace, make_trace
 from uopc_array._transformed import TracedFunction, check_function
 from uopc_array.array import Array
 
@@ -75,6 +76,7 @@ class JittedFunction(TracedFunction):
         self._classes: dict[type, None] = {}
         self._ignored: dict[int, Any] = {}
         self._state: _State | None = None
+        self._memo: Memo | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         state = self._state
@@ -118,18 +120,22 @@ class JittedFunction(TracedFunction):
 
     def _call(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with any arguments: containers, objects, static values, arrays under differentiation."""
-        given = Arguments(args, kwargs, self._static_argnums, self._static_argnames, state.walk, state.key)
+        static = self._static_argnums, self._static_argnames
+        given = Arguments(args, kwargs, *static, state.walk, state.key, self._memo)
         if given.walk is not None and not given.walk.classes.keys() <= state.walk.classes.keys():
             self._classes |= given.walk.classes  # their methods may lead to more
             state = self._look()
-            given = Arguments(args, kwargs, self._static_argnums, self._static_argnames, state.walk, state.key)
+            given = Arguments(args, kwargs, *static, state.walk, state.key)
         views: list[SharedView] = []
         trace = self._trace(given, views)
         if trace.writes:
             views = views_among(given.inputs)
             if views:
                 trace = self._trace(given, views)
-        return call_trace(trace, given, views)
+        result = call_trace(trace, given, views)
+        if given.walk is not None and not trace.changes:
+            self._memo = given.memo()
+        return result
 
     def _trace(self, given: Arguments, views: list[SharedView]) -> Trace:
         """The trace for such arguments, made if there is none."""

@@ -768,6 +768,43 @@ def test_a_jitted_method_does_not_keep_its_instance():
     assert gone() is None
 
 
+def test_what_is_remembered_of_an_object_is_looked_at_again():
+    class Model:
+        def __init__(self, w):
+            self.w, self.inner, self.rate = w, Box(w * 2), 1.0
+
+        @jit
+        def apply(self, x, other=None):
+            y = self.w * x + self.inner.value * self.rate
+            return y if other is None else y + other.value
+
+        @jit
+        def itself(self):
+            return self
+
+    one, two, x = Model(xp.ones(2)), Model(xp.zeros(2)), xp.ones(2)
+    for _ in range(3):
+        assert one.apply(x).tolist() == [3.0, 3.0]
+        assert two.apply(x).tolist() == [0.0, 0.0]
+        assert one.apply(x, Box(x)).tolist() == [4.0, 4.0]
+        assert one.apply(x, one.inner).tolist() == [5.0, 5.0]
+        assert one.apply(x).tolist() == [3.0, 3.0]
+        assert one.itself() is one
+        assert one.itself() is one
+    one.w[0] = 5.0
+    assert one.apply(x).tolist() == [7.0, 3.0]
+    one.inner.value = x
+    assert one.apply(x).tolist() == [6.0, 2.0]
+    one.rate = 2.0
+    assert one.apply(x).tolist() == [7.0, 3.0]
+    one.inner = Box(xp.zeros(2))
+    assert one.apply(x).tolist() == [5.0, 1.0]
+    gone = weakref.ref(one)
+    del one
+    gc.collect()
+    assert gone() is None
+
+
 def test_static_self():
     class Model:
         def __init__(self, w, n):
