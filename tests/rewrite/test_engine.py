@@ -12,12 +12,13 @@ from tests.ir.samples import SAMPLES
 from tests.rewrite.values import bits_of, environment
 from uopc_core.dtype import dtypes, is_float
 from uopc_core.interpret.numpy_interp import evaluate
+from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 from uopc_core.ir.verify import verify
 from uopc_core.rewrite.algebra import simplify
 from uopc_core.rewrite.engine import Rewriter, rewrite
-from uopc_core.rewrite.pattern import Rule, const_of, constant, node, variable
+from uopc_core.rewrite.pattern import Rule, constant, node, variable
 from uopc_core.runtime.buffer import Buffer
 
 F32, F64, I64 = dtypes.float32, dtypes.float64, dtypes.int64

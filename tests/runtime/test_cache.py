@@ -12,8 +12,11 @@ import pytest
 
 from tests.runtime.kernels import ROOT, answer, needs_compiler, run_python
 from uopc_core.errors import CompileError
-from uopc_core.runtime import cache, folder
+from uopc_core.runtime import cache, folder, toolchain
 from uopc_core.runtime.cache import CacheStats, compile_many, compile_one, stats, sweep
+from uopc_core.runtime.folder import MARKER, SUBFOLDER, cache_folder
+from uopc_core.runtime.library import ffi
+from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.settings import context
 
 pytestmark = needs_compiler
@@ -21,12 +24,17 @@ pytestmark = needs_compiler
 
 @pytest.fixture(autouse=True)
 def place(monkeypatch, tmp_path):
-    """An empty folder, and nothing in memory."""
+    """The package's own part of an empty folder, and nothing in memory."""
     monkeypatch.setattr(folder, "_known", {})
     monkeypatch.setattr(cache, "_stats", CacheStats())
     forget(monkeypatch)
     with context(cache_dir=tmp_path):
-        yield tmp_path
+        yield tmp_path / SUBFOLDER
+
+
+def call(function):
+    """What a function without arguments gives."""
+    return ffi.cast("int(*)(void)", function.address)()
 
 
 def forget(monkeypatch):
@@ -45,8 +53,8 @@ from uopc_core.runtime.cache import compile_one, stats
 compile_one({answer(1)!r}, "answer")
 print(stats().compiled, stats().disk_hits)
 """
-    assert run_python(code, UOPC_CACHE_DIR=str(place)) == "1 0"
-    assert run_python(code, UOPC_CACHE_DIR=str(place)) == "0 1"
+    assert run_python(code, UOPC_CACHE_DIR=str(place.parent)) == "1 0"
+    assert run_python(code, UOPC_CACHE_DIR=str(place.parent)) == "0 1"
 
 
 @pytest.mark.parametrize("damage", ["empty", "truncated", "no checksum", "one bit", "foreign"])
@@ -108,7 +116,7 @@ def test_processes_that_race_leave_whole_objects(place):
 from uopc_core.runtime.cache import compile_many
 compile_many([(f"int answer(void) {{ return {n}; }}", "answer") for n in range(4)])
 """
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "UOPC_CACHE_DIR": str(place)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "UOPC_CACHE_DIR": str(place.parent)}
     racers = [subprocess.Popen([sys.executable, "-c", code], env=environment) for _ in range(2)]
     assert [racer.wait(300) for racer in racers] == [0, 0]
     assert len(list(place.glob("*.so"))) == 4
@@ -179,21 +187,86 @@ def test_functions_in_memory_are_bounded(monkeypatch):
 @pytest.mark.parametrize(("limit", "value"), [("MAX_FILES", 2), ("MAX_BYTES", 250)])
 def test_a_sweep_keeps_the_objects_used_last(place, monkeypatch, limit, value):
     monkeypatch.setattr(cache, limit, value)
-    for age, name in enumerate(["new.so", "middle.so", "old.so", "older.so"]):
-        place.joinpath(name).write_bytes(bytes(100))
-        os.utime(place / name, (time.time() - age, time.time() - age))
+    cache_folder()
+    for age, digit in enumerate("0123"):
+        path = place / f"{digit * 64}.so"
+        path.write_bytes(bytes(100))
+        os.utime(path, (time.time() - age, time.time() - age))
     sweep(str(place))
-    assert sorted(path.name for path in place.glob("*.so")) == ["middle.so", "new.so"]
+    assert sorted(path.name[0] for path in place.glob("*.so")) == ["0", "1"]
 
 
-def test_a_sweep_removes_what_killed_processes_left_behind(place):
+def test_a_sweep_removes_what_killed_processes_left_behind_and_nothing_else(place):
     long_ago = time.time() - 100_000
-    for name in (".1-2.tmp", "ccXYZ.o", "toolchain-x.json", ".3-4.tmp"):
+    cache_folder()
+    gone = [".1-2.tmp", "ccXYZabc.o", ".abcd_123.tmp", ".probe-77.so", f"{'a' * 64}.c", f"{'a' * 64}.log"]
+    kept = ["toolchain-x.json", ".3-4.tmp", "thesis.tex", ".bashrc", "model.so", "data.csv", "core.tmp", "cc.o"]
+    for name in (*gone, *kept):
         place.joinpath(name).write_bytes(b"")
         if name != ".3-4.tmp":
             os.utime(place / name, (long_ago, long_ago))
     sweep(str(place))
-    assert sorted(os.listdir(place)) == [".3-4.tmp", "toolchain-x.json"]
+    assert sorted(os.listdir(place)) == sorted([*kept, MARKER])
+
+
+def test_a_sweep_stays_in_the_folder_of_the_package(place, monkeypatch):
+    """Whatever the setting names may hold the user's own files."""
+    long_ago = time.time() - 400_000
+    names = ["thesis.tex", "data.csv", ".bashrc", "model.pt", f"{'b' * 64}.so", ".1-2.tmp"]
+    for name in names:
+        place.parent.joinpath(name).write_text("x")
+        os.utime(place.parent / name, (long_ago, long_ago))
+    monkeypatch.setattr(cache, "MAX_FILES", 1)
+    cache_folder()
+    old = place / f"{'c' * 64}.so"
+    old.write_bytes(b"")
+    os.utime(old, (long_ago, long_ago))
+    source = next(s for s in (f"int answer(void) {{ return {i}; }}" for i in range(9999)) if _sweeps(s))
+    compile_one(source, "answer")
+    assert not old.exists()  # it did sweep
+    assert sorted(os.listdir(place.parent)) == sorted([*names, SUBFOLDER])
+
+
+def _sweeps(source):
+    toolchain = find_toolchain()
+    assert toolchain is not None
+    return toolchain.key(source).endswith("00")
+
+
+def test_an_object_under_the_name_of_another_is_compiled_again(place, monkeypatch):
+    compile_one(answer(1), "answer")
+    (one,) = place.glob("*.so")
+    compile_one(answer(2), "answer")
+    (two,) = [path for path in place.glob("*.so") if path != one]
+    two.unlink()  # the memory of a loaded object is its file
+    two.write_bytes(one.read_bytes())
+    forget(monkeypatch)
+    assert call(compile_one(answer(2), "answer")) == 2
+
+
+def test_a_full_folder_is_left_for_the_private_one(place, monkeypatch):
+    folder_in_use = cache_folder()
+    run = cache.run_compiler
+
+    def full(command, source, folder):
+        if folder == folder_in_use:
+            return subprocess.CompletedProcess(command, 1, b"", b"No space left on device")
+        return run(command, source, folder)
+
+    monkeypatch.setattr(cache, "run_compiler", full)
+    assert call(compile_one(answer(3), "answer")) == 3
+
+
+def test_a_compiler_that_hangs_is_ended(place, monkeypatch, tmp_path):
+    script = tmp_path / "slow-cc"
+    script.write_text('#!/bin/sh\ncase "$*" in *-print-file-name*|*--version*) exec cc "$@";; esac\nsleep 600\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(toolchain, "MAX_SECONDS", 0.5)
+    monkeypatch.setattr(toolchain, "_found", {})
+    began = time.monotonic()
+    with context(cc=str(script)):
+        assert toolchain.find_toolchain() is None
+    assert time.monotonic() - began < 60
 
 
 def test_a_use_is_noted_once_a_day(place, monkeypatch):

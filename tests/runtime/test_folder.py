@@ -7,7 +7,7 @@ import pytest
 
 from tests.runtime.kernels import needs_compiler, run_python
 from uopc_core.runtime import folder
-from uopc_core.runtime.folder import cache_folder, leave_folder, private_folder, replace_file
+from uopc_core.runtime.folder import MARKER, SUBFOLDER, cache_folder, leave_folder, private_folder, replace_file
 from uopc_core.settings import context
 
 
@@ -18,8 +18,36 @@ def _fresh(monkeypatch):
 
 def test_the_folder_is_made_with_mode_0700(tmp_path):
     with context(cache_dir=tmp_path / "a" / "b"):
-        assert cache_folder() == str(tmp_path / "a" / "b")
+        assert cache_folder() == str(tmp_path / "a" / "b" / SUBFOLDER)
     assert stat.S_IMODE((tmp_path / "a" / "b").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "a" / "b" / SUBFOLDER).stat().st_mode) == 0o700
+    assert (
+        (tmp_path / "a" / "b" / SUBFOLDER / MARKER)
+        .read_text()
+        .startswith("Signature: 8a477f597d28d172789f06886806bc55")
+    )
+
+
+@pytest.mark.parametrize("there", ["a link", "a folder of somebody else's", "a folder with another marker"])
+def test_what_the_package_did_not_make_is_not_used(tmp_path, there):
+    own = tmp_path / "cache" / SUBFOLDER
+    (tmp_path / "cache").mkdir(mode=0o700)
+    if there == "a link":
+        (tmp_path / "elsewhere").mkdir(mode=0o700)
+        own.symlink_to(tmp_path / "elsewhere")
+    else:
+        own.mkdir(mode=0o700)
+        (own / ("thesis.tex" if "somebody" in there else MARKER)).write_text("mine")
+    with context(cache_dir=tmp_path / "cache"):
+        assert cache_folder() == private_folder()
+
+
+def test_a_folder_reached_by_a_link_gets_a_part_of_its_own(tmp_path):
+    (tmp_path / "home").mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to(tmp_path / "home")
+    with context(cache_dir=tmp_path / "link"):
+        assert cache_folder() == str(tmp_path / "link" / SUBFOLDER)
+    assert os.listdir(tmp_path / "home") == [SUBFOLDER]
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
@@ -68,7 +96,7 @@ def test_xdg_cache_home_must_be_absolute(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     with context(cache_dir=None):
-        assert cache_folder() == str(tmp_path / ".cache" / "uopc_array")
+        assert cache_folder() == str(tmp_path / ".cache" / "uopc_array" / SUBFOLDER)
 
 
 def test_a_folder_is_left_once(tmp_path):
@@ -98,4 +126,4 @@ print(stats().compiled)
 """
     assert run_python(code, HOME="/proc", XDG_CACHE_HOME="/proc/none", UOPC_CACHE_DIR="", TMPDIR=str(place)) == "1"
     assert run_python(code, UOPC_CACHE_DIR=str(place / "cache")) == "1"
-    assert any(name.endswith(".so") for name in os.listdir(place / "cache"))
+    assert any(name.endswith(".so") for name in os.listdir(place / "cache" / SUBFOLDER))

@@ -38,7 +38,7 @@ COMBINE: dict[str, Callable[[Any, Any], Any]] = {
     "min": lambda a, b: np.where(a < b, a, b),
 }
 FIRST = {"sum": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}
-SHAPES = [(16,), (17,), (128,), (1537,), (40, 33), (600, 7), (30, 5, 11)]
+SHAPES = [(3,), (7,), (8,), (2, 3), (16,), (17,), (128,), (1537,), (40, 33), (600, 7), (30, 5, 11)]
 DTYPES = [np.float32, np.float64, np.complex64]
 
 

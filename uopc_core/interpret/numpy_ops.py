@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import converted, dtypes, is_complex, is_inexact
+from uopc_core.dtype import converted, dtypes, is_complex, is_float, is_inexact
 from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.interpret.numpy_complex import exp2, expm1, log1p, logaddexp, recip, wide
@@ -26,6 +26,7 @@ __all__ = ["NUMPY_OPS", "UFUNCS", "VIEWS", "NumpyFunction", "squares64"]
 
 Array = np.ndarray[Any, Any]
 NumpyFunction = Callable[..., Any]
+_ONE_BY_ONE = 8  # elements from which NumPy does not add them one after the other, as we do up to 16
 _MOST_NUMBERS = (2**63 - 1) // 8  # of which NumPy knows the size in bytes
 # the same, spelled out by number of operands, which tells the type checker what lambdas take
 _Function = Callable[[], Any] | Callable[[Any], Any] | Callable[[Any, Any], Any]
@@ -285,14 +286,13 @@ def _reduce(node: UOp) -> _Function:
     ndim = node.src[0].ndim
     axes = tuple(range(ndim - n, ndim))
     reduce, dtype = UFUNCS[how].reduce, node.dtype
+    kept, size = node.shape, math.prod(node.src[0].shape[ndim - n :])
+    if how is Ops.ADD and is_float(dtype) and size < _ONE_BY_ONE:
+        return lambda x: reduce(np.ascontiguousarray(x).reshape((*kept, size)), -1, dtype)
     loop = loop_of("reduction", how, dtype) if is_inexact(dtype) else None
     if loop is None:
         return lambda x: reduce(x, axes, dtype)
-    if n == 1:
-        return loop
-    kept = node.shape
-    size = math.prod(node.src[0].shape[ndim - n :])
-    return lambda x: loop(x.reshape((*kept, size)))
+    return loop if n == 1 else lambda x: loop(x.reshape((*kept, size)))
 
 
 def _scan(node: UOp) -> _Function:

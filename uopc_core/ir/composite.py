@@ -20,6 +20,7 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_to",
     "concat",
+    "const_of",
     "full",
     "iota",
     "matmul",
@@ -58,6 +59,15 @@ def iota(shape: Sequence[int], axis: int, dtype: DType = dtypes.int64) -> UOp:
     n = shape[axis]
     row = UOp.new(Ops.IOTA, (), n, dtype)
     return row.reshape([n if i == axis else 1 for i in range(len(shape))]).expand(shape)
+
+
+def const_of(x: UOp) -> Scalar | None:
+    """The number that `x` is a constant of, in whatever shape; None where it is none."""
+    if x.op is Ops.EXPAND:
+        x = x.src[0]
+    if x.op is Ops.RESHAPE:
+        x = x.src[0]
+    return x.arg if x.op is Ops.CONST else None
 
 
 def as_places(node: UOp) -> UOp:

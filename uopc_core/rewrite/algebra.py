@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 
 from uopc_core.dtype import DType, dtypes, is_bool, is_complex, is_float, is_integer
 from uopc_core.interpret.numpy_interp import evaluate
+from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import BINARY, ELEMENTWISE, UNARY, Ops
 from uopc_core.ir.uop import Scalar, UOp
 from uopc_core.rewrite.engine import Rewriter
 from uopc_core.rewrite.movement import MOVEMENT_RULES, REDUCTION_RULES
-from uopc_core.rewrite.pattern import Rule, const_of, constant, node, variable
+from uopc_core.rewrite.pattern import Rule, constant, node, variable
 
 __all__ = ["ALGEBRA_RULES", "CAST_RULES", "FOLDING_RULES", "RULES", "SELECTION_RULES", "SIMPLIFIER", "simplify"]
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Sequence
 
+from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp
 from uopc_core.ir.verify import verify
-from uopc_core.rewrite.pattern import Rule, const_of
+from uopc_core.rewrite.pattern import Rule
 from uopc_core.settings import current
 
 __all__ = ["Rewriter", "remake", "rewrite"]

@@ -7,9 +7,10 @@ from itertools import accumulate, pairwise
 from math import prod
 
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_inexact, is_integer
+from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.rewrite.pattern import Node, Rule, const_of, constant, node, variable
+from uopc_core.rewrite.pattern import Node, Rule, constant, node, variable
 
 __all__ = ["MOVEMENT_RULES", "REDUCTION_RULES"]
 

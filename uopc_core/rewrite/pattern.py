@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from inspect import signature
 
 from uopc_core.dtype import DType
+from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import Scalar, UOp
 
@@ -28,7 +29,6 @@ __all__ = [
     "Pattern",
     "Rule",
     "Variable",
-    "const_of",
     "constant",
     "node",
     "variable",
@@ -42,15 +42,6 @@ Condition = Callable[[UOp], bool] | Callable[[UOp, UOp], bool]
 COMMUTATIVE = frozenset(
     {Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN, Ops.AND, Ops.OR, Ops.XOR, Ops.CMPEQ, Ops.CMPNE, Ops.HYPOT, Ops.LOGADDEXP}
 )
-
-
-def const_of(x: UOp) -> Scalar | None:
-    """The number that `x` is a constant of, in whatever shape; None where it is none."""
-    if x.op is Ops.EXPAND:
-        x = x.src[0]
-    if x.op is Ops.RESHAPE:
-        x = x.src[0]
-    return x.arg if x.op is Ops.CONST else None
 
 
 class Pattern:

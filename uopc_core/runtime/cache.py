@@ -1,7 +1,9 @@
 """Compiled kernels: C text -> Function, compiled at most once on this machine.
 
 Invariants: an object is compiled once per key however many threads ask; what lies in the folder appears whole under its
-name, and is loaded only with the right checksum at its end. A compile error is never remembered.
+name, and is loaded only with the right seal at its end, which covers its code and the source and flags that it was made
+of. Nothing is deleted that does not have a name which this module makes. A compile error is only remembered for those
+who can do without the kernel.
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import time
 
 from uopc_core.errors import CompileError
-from uopc_core.runtime.folder import cache_folder, replace_file
+from uopc_core.runtime.folder import cache_folder, private_folder, replace_file
 from uopc_core.runtime.library import Function, Library
 from uopc_core.runtime.toolchain import INPUT, Toolchain, find_toolchain, run_compiler
 from uopc_core.settings import current
@@ -39,8 +42,14 @@ MAX_FILES = 20_000
 MAX_BYTES = 512 << 20
 MAX_LOADED = 4096  # functions that stay loaded without anyone using them
 _DAY_S = 86_400
-_MAGIC = b"uopc-object-1"
+_MAGIC = b"uopc-object-2"
+# what is written here: objects, sources and logs of refused kernels, temporary files of this module, of `replace_file`,
+# of the probe and of compilers
+_OWN_NAMES = re.compile(
+    r"[0-9a-f]{64}\.(so|c|log)|\.\d+-\d+\.tmp|\.[a-z0-9_]{8}\.tmp|\.probe-\d+\.so|cc[A-Za-z0-9]{6}\.(s|o|c|ld|le|res|lto\.o)"
+)
 _TRAILER_BYTES = len(_MAGIC) + 32
+_COMPLAINT = re.compile(r"<stdin>:(\d+):")  # about the source, and not about the machine
 _SHOWN_LINES = 4  # of the source, before and after the first error
 _LOG_LINES = 20
 _DEBUG_SOURCE = 4  # the setting `debug` from which on C and command are printed
@@ -117,7 +126,7 @@ def load_object(path: str) -> Library | None:
             status = os.fstat(file.fileno())
             content = file.read()
         code, trailer = content[:-_TRAILER_BYTES], content[-_TRAILER_BYTES:]
-        if status.st_uid != os.geteuid() or trailer != _trailer(code):
+        if status.st_uid != os.geteuid() or trailer != _trailer(path, code):
             return None
         if status.st_mtime < time() - _DAY_S:
             os.utime(path)  # the day of the last use, for `sweep`
@@ -143,12 +152,14 @@ def compile_object(toolchain: Toolchain, source: str, path: str) -> Library:
         if outcome.returncode != 0:
             raise _refusal(command, source, outcome.stderr.decode(errors="replace"), path)
         with open(target, "r+b") as file:
-            file.write(_trailer(file.read()))
+            file.write(_trailer(path, file.read()))
         os.replace(target, path)
         if path.endswith("00.so"):  # one key of 256
             sweep(folder)
         return Library(path)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # RuntimeError: no process can be started while Python ends
+        if isinstance(error, CompileError):
+            raise
         raise CompileError(f"a compiled kernel cannot be stored or loaded: {error}") from error
     finally:
         _delete(target)
@@ -158,13 +169,15 @@ def sweep(folder: str) -> None:
     """Delete the objects unused for longest until the folder keeps its bounds, and what killed processes left."""
     files: list[tuple[float, int, str]] = []
     for entry in os.scandir(folder):
+        if not _OWN_NAMES.fullmatch(entry.name):
+            continue
         try:
             status = entry.stat(follow_symlinks=False)
         except FileNotFoundError:
             continue
-        if entry.name.endswith(".so"):
+        if entry.name.endswith(".so") and not entry.name.startswith("."):
             files.append((status.st_mtime, status.st_size, entry.path))
-        elif status.st_mtime < time() - _DAY_S and not entry.name.endswith(".json"):
+        elif status.st_mtime < time() - _DAY_S:
             _delete(entry.path)
     total_bytes = 0
     for i, (_, size_bytes, path) in enumerate(sorted(files, reverse=True)):
@@ -201,10 +214,24 @@ def _fill(key: _Key, entry: _Entry, folder: str, *, compiling: bool) -> bool:
         if library is None:
             if not compiling:
                 return False
-            library = compile_object(toolchain, source, path)
-        entry.function = library.function(symbol)
+            library = _compile_somewhere(toolchain, source, path)
+        try:
+            entry.function = library.function(symbol)
+        except OSError as error:
+            raise CompileError(f"the C compiler made an object without the function: {error}") from None
         _count("disk_hits" if found else "compiled")
         return True
+
+
+def _compile_somewhere(toolchain: Toolchain, source: str, path: str) -> Library:
+    """The object of `source` at `path`, or in the private folder where that one is full or cannot be written to."""
+    try:
+        return compile_object(toolchain, source, path)
+    except CompileError as error:
+        private = private_folder()
+        if _COMPLAINT.search(str(error)) or private is None or private == os.path.dirname(path):
+            raise
+        return compile_object(toolchain, source, object_path(toolchain, source, private))
 
 
 def _fill_side_by_side(missing: Sequence[tuple[_Key, _Entry]], folder: str) -> None:
@@ -234,8 +261,9 @@ def _fill_side_by_side(missing: Sequence[tuple[_Key, _Entry]], folder: str) -> N
         raise failures[0]
 
 
-def _trailer(code: bytes) -> bytes:
-    return _MAGIC + hashlib.sha256(code).digest()
+def _trailer(path: str, code: bytes) -> bytes:
+    """The seal: of the code, and of the name, which is a digest of source, compiler and flags."""
+    return _MAGIC + hashlib.sha256(os.path.basename(path).encode() + code).digest()
 
 
 def _delete(path: str) -> None:
@@ -248,9 +276,10 @@ def _delete(path: str) -> None:
 def _refusal(command: tuple[str, ...], source: str, log: str, path: str) -> CompileError:
     """The error with the lines about the first complaint; source and log are kept beside the object that failed."""
     saved = os.path.splitext(path)[0]
-    replace_file(f"{saved}.c", source.encode())
-    replace_file(f"{saved}.log", log.encode())
-    found = re.search(r"<stdin>:(\d+):", log)
+    with suppress(OSError):  # the disk may be what is wrong
+        replace_file(f"{saved}.c", source.encode())
+        replace_file(f"{saved}.log", log.encode())
+    found = _COMPLAINT.search(log)
     first = int(found.group(1)) - 1 if found is not None else 0
     numbered = [f"{i + 1:5d} | {line}" for i, line in enumerate(source.splitlines())]
     shown = numbered[max(0, first - _SHOWN_LINES) : first + _SHOWN_LINES + 1]

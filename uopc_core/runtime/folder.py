@@ -1,6 +1,7 @@
-"""The folder of the compiled kernels: the user's own, or a private one for this process.
+"""The folder of the compiled kernels: one of the package's own inside of the user's, or a private one for this process.
 
-Invariant: nobody but the user can write into the folder that is returned, since what lies there is loaded as code.
+Invariants: nobody but the user can write into the folder that is returned, since what lies there is loaded as code; and
+it holds a marker of the package's, so that nothing is ever deleted in a folder that the package did not make.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from pathlib import Path
 
 from uopc_core.settings import current
 
-__all__ = ["cache_folder", "leave_folder", "private_folder", "replace_file"]
+__all__ = ["MARKER", "SUBFOLDER", "cache_folder", "leave_folder", "private_folder", "replace_file"]
 
-_lock = threading.Lock()
+SUBFOLDER = "uopc-kernels"  # whatever a setting or a link names may hold the user's own files
+MARKER = "CACHEDIR.TAG"  # the name and first line that backup programs know, see bford.info/cachedir
+_MARK = "Signature: 8a477f597d28d172789f06886806bc55\n# compiled kernels of uopc_array: may be deleted at any time\n"
+
+_lock = threading.RLock()
 _known: dict[Path | None, str | None] = {}
 _private: list[str] = []
 
@@ -27,7 +32,7 @@ def cache_folder() -> str | None:
     wanted = current().cache_dir
     with _lock:
         if wanted not in _known:
-            _known[wanted] = _usable(_preferred(wanted)) or private_folder()
+            _known[wanted] = _own_part(_preferred(wanted)) or private_folder()
         return _known[wanted]
 
 
@@ -66,6 +71,23 @@ def _preferred(wanted: Path | None) -> str:
     return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.cache"), "uopc_array")
 
 
+def _own_part(path: str) -> str | None:
+    """The folder of the package's own inside of `path`, or None where there is something else of its name."""
+    own = os.path.join(path, SUBFOLDER)
+    if _usable(path) is None or os.path.islink(own) or _usable(own) is None:
+        return None
+    marker = os.path.join(own, MARKER)
+    try:
+        if not os.path.exists(marker):
+            if os.listdir(own):
+                return None
+            replace_file(marker, _MARK.encode())
+        with open(marker, encoding="utf-8", errors="replace") as file:
+            return own if file.read() == _MARK else None
+    except OSError:
+        return None
+
+
 def _usable(path: str) -> str | None:
     """`path` if it is ours, writable, and closed to the writing of others; it is made where it is missing."""
     try:
@@ -84,7 +106,7 @@ def _remove(path: str, pid: int) -> None:
 
 def _forget_lock() -> None:
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_forget_lock)

@@ -9,7 +9,6 @@ interpreter, and must give an element what its operands alone decide.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,9 +17,11 @@ from uopc_core.codegen.c_ufunc import render_loop
 from uopc_core.dtype import DType
 from uopc_core.errors import CompileError
 from uopc_core.ir.op import Ops
+from uopc_core.runtime.background import warn_once
 from uopc_core.runtime.cache import compile_one
 from uopc_core.runtime.toolchain import Toolchain, find_toolchain
 from uopc_core.runtime.ufunc import as_ufunc
+from uopc_core.settings import current
 
 __all__ = ["loop_for", "make_gufunc", "make_ufunc"]
 
@@ -33,12 +34,9 @@ def loop_for(kind: str, op: Ops, dtype: DType) -> Any:
     try:
         return _KINDS[kind](op, dtype, toolchain)
     except CompileError as error:
-        warnings.warn(
-            f"{op.name.lower()} of {dtype.name}: its loop could not be compiled, so NumPy computes it, and kernels of "
-            f"the same operation may differ in the last places: {error}",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        if current().verify:
+            raise
+        warn_once(error)
         return None
 
 

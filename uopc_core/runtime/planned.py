@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from typing import Any
 
 from uopc_core.errors import CompileError
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.runtime.background import in_background, warn_once
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.compiled import CompiledPlan, compile_kernels, kernels_in_use
 from uopc_core.runtime.interpreted import run_interpreted
@@ -50,17 +49,28 @@ def run_plan(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], tier
 
     With "auto", the first run of a plan of moderate size is interpreted while its kernels are compiled in the
     background for the next; a plan all of whose kernels have been used before, with other shapes perhaps, is run as
-    compiled code at once. Without a compiler everything is interpreted.
+    compiled code at once. Without a compiler everything is interpreted, and so is a plan that the compiler failed at.
+
+    Raises:
+        CompileError: the compiler failed, with "compile" or while forms are verified.
     """
     if tier == "auto" and _starts_interpreted(plan):
         results = run_interpreted(plan, buffers, scalars)
-        pending = _compilers.submit(copy_context().run, _compile_if_possible, plan)
-        plan.prepared["pending"] = (os.getpid(), pending)
+        plan.prepared["pending"] = in_background(lambda: _compile_if_possible(plan))
         return results
-    if tier == "interpret" or (tier == "auto" and find_toolchain() is None):
+    if tier == "interpret" or (tier == "auto" and ("refused" in plan.prepared or find_toolchain() is None)):
         return run_interpreted(plan, buffers, scalars)
     compiled = plan.prepared.get("compiled")
-    return (_compile(plan) if compiled is None else compiled).run(buffers, scalars)
+    if compiled is None:
+        try:
+            compiled = _compile(plan)
+        except CompileError as error:
+            if tier == "compile" or current().verify:
+                raise
+            plan.prepared["refused"] = True
+            warn_once(error)
+            return run_interpreted(plan, buffers, scalars)
+    return compiled.run(buffers, scalars)
 
 
 def _starts_interpreted(plan: Plan) -> bool:
@@ -78,20 +88,18 @@ def _compile(plan: Plan) -> CompiledPlan:
     with _prepare_lock:
         compiled = plan.prepared.get("compiled")
         if compiled is None:
-            process, pending = plan.prepared.pop("pending", (0, None))
-            if pending is not None and process == os.getpid():  # a fork does not take the compiling thread along
-                pending.result()
+            pending = plan.prepared.pop("pending", None)
+            if pending is not None:
+                pending.wait()
             compiled = plan.prepared["compiled"] = CompiledPlan(plan)
     return compiled
 
 
 _prepare_lock = threading.RLock()
-_compilers = ThreadPoolExecutor(1, "uopc-compile")  # compile_many starts a compiler per CPU by itself
 
 
 def _renew_after_fork() -> None:
-    global _compilers, _prepare_lock
-    _compilers = ThreadPoolExecutor(1, "uopc-compile")
+    global _prepare_lock
     _prepare_lock = threading.RLock()
 
 

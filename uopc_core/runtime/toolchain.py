@@ -7,6 +7,7 @@ starts no compiler to find it.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.util
 import json
@@ -14,13 +15,15 @@ import os
 import platform
 import shlex
 import shutil
+import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from uopc_core.errors import SettingsError
 from uopc_core.runtime.folder import cache_folder, leave_folder, replace_file
 from uopc_core.runtime.library import Library
 from uopc_core.settings import current
@@ -31,7 +34,8 @@ __all__ = ["INPUT", "Toolchain", "find_toolchain", "run_compiler"]
 # are vectorised by pragma. What is given up, traps, errno and aliasing by type, changes no value.
 _FLAGS = tuple(
     (
-        "-std=gnu99 -O2 -ffp-contract=off -fwrapv -fno-math-errno -fno-trapping-math -fno-strict-aliasing "
+        "-std=gnu99 -O2 -fno-fast-math -fno-sanitize=all -ffp-contract=off -fwrapv -fno-math-errno "
+        "-fno-trapping-math -fno-strict-aliasing "
         "-fopenmp-simd -fPIC -shared -pipe -w"
     ).split()
 )
@@ -75,7 +79,9 @@ class Toolchain:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-_lock = threading.Lock()
+MAX_SECONDS = 60  # that a compiler may take
+_running: dict[int, subprocess.Popen[bytes]] = {}
+_lock = threading.RLock()
 _found: dict[str | None, Toolchain | None] = {}
 
 
@@ -94,9 +100,56 @@ def find_toolchain() -> Toolchain | None:
 
 
 def run_compiler(command: tuple[str, ...], source: str, folder: str) -> subprocess.CompletedProcess[bytes]:
-    """Run `command` with the source text as its input and its temporary files in `folder`."""
+    """Run `command` with the source text as its input and its temporary files in `folder`.
+
+    It runs in a process group of its own, so Ctrl-C reaches only Python; it and its children are killed when it takes
+    longer than `MAX_SECONDS`, when the caller is interrupted, and at the end of the process.
+    """
     environment = {**os.environ, "TMPDIR": folder, "LC_ALL": "C"}
-    return subprocess.run(command, input=source.encode(), env=environment, capture_output=True, check=False)
+    return _run(command, source.encode(), environment)
+
+
+def _run(
+    command: tuple[str, ...], text: bytes = b"", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    group: dict[str, Any] = {"process_group": 0} if hasattr(os, "killpg") else {}
+    pipe = subprocess.PIPE
+    popen: Any = subprocess.Popen
+    process: subprocess.Popen[bytes]
+    with popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, **group) as process:
+        _running[process.pid] = process
+        try:
+            out, log = process.communicate(text, timeout=MAX_SECONDS)
+        except subprocess.TimeoutExpired:
+            _kill(process)
+            said = b"\n".join(process.communicate())
+            return subprocess.CompletedProcess(
+                command, 1, b"", said + f"\nno answer within {MAX_SECONDS} s: killed".encode()
+            )
+        except BaseException:
+            _kill(process)
+            raise
+        finally:
+            _running.pop(process.pid, None)
+        return subprocess.CompletedProcess(command, process.returncode, out, log)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a compiler and the programs that it has started."""
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def _kill_running(pid: int = os.getpid()) -> None:
+    if os.getpid() == pid:
+        for process in list(_running.values()):
+            _kill(process)
+
+
+atexit.register(_kill_running)
 
 
 def _first_working(cc: str | None) -> Toolchain | None:
@@ -108,7 +161,12 @@ def _first_working(cc: str | None) -> Toolchain | None:
 def _candidates(cc: str | None) -> Iterator[tuple[str, ...]]:
     """Commands that name an existing program."""
     if cc is not None:
-        words = [tuple(shlex.split(cc))]
+        try:
+            words = [tuple(shlex.split(cc))]
+        except ValueError as error:
+            raise SettingsError(
+                f"CC: expected a command with options as a shell reads them, got {cc!r}: {error}"
+            ) from None
     else:
         words = [("cc",), ("gcc",), ("clang",), *_zig_commands()]
     for command in words:
@@ -196,7 +254,7 @@ def _build_probe(toolchain: Toolchain, folder: str) -> bytes | None:
 
 def _first_line(command: tuple[str, ...], option: str) -> str | None:
     try:
-        answer = subprocess.run((*command, option), stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        answer = _run((*command, option))
     except OSError:
         return None
     lines = answer.stdout.decode(errors="replace").splitlines()
@@ -218,7 +276,8 @@ def _cpu_digest() -> str:
 
 def _forget_lock() -> None:
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
+    _running.clear()
 
 
 os.register_at_fork(after_in_child=_forget_lock)

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from math import prod
 
 from uopc_core.dtype import DType, is_complex, is_inexact
+from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
-from uopc_core.rewrite.pattern import const_of
 from uopc_core.schedule.library_work import MIN_LIBRARY_WORK
 
 __all__ = ["lower_contractions"]

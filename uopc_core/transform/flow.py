@@ -13,10 +13,9 @@ import math
 from collections.abc import Callable
 
 from uopc_core.dtype import dtypes
-from uopc_core.ir.composite import zeros_like
+from uopc_core.ir.composite import const_of, zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.rewrite.pattern import const_of
 
 __all__ = [
     "Active",

@@ -14,11 +14,10 @@ from collections.abc import Iterable, Sequence
 
 from uopc_core.dtype import is_inexact
 from uopc_core.errors import ShapeError
-from uopc_core.ir.composite import ones_like, zeros_like
+from uopc_core.ir.composite import const_of, ones_like, zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
-from uopc_core.rewrite.pattern import const_of
 from uopc_core.transform.flow import Flow, flow_of, join, times
 from uopc_core.transform.lengths import POWERS, power_of_length
 from uopc_core.transform.linearizations import extern_tangents, linearization_of

@@ -6,11 +6,10 @@ import functools
 from collections.abc import Callable, Sequence
 
 from uopc_core.errors import ShapeError
-from uopc_core.ir.composite import zeros_like
+from uopc_core.ir.composite import const_of, zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
-from uopc_core.rewrite.pattern import const_of
 from uopc_core.transform.flow import Flow, flow_of, join, times
 from uopc_core.transform.gradient import dependents, order_above, passes, placeholder
 from uopc_core.transform.lengths import POWERS, power_of_length

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from math import nan
 
 from uopc_core.dtype import is_complex
-from uopc_core.ir.composite import full
+from uopc_core.ir.composite import const_of, full
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.rewrite.pattern import const_of
 
 __all__ = ["POWERS", "Power", "power_of_length"]
 

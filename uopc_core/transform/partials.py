@@ -10,10 +10,9 @@ from collections.abc import Callable
 from math import log, pi, sqrt
 
 from uopc_core.dtype import is_complex
-from uopc_core.ir.composite import ones_like, zeros_like
+from uopc_core.ir.composite import const_of, ones_like, zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.rewrite.pattern import const_of
 from uopc_core.transform.slopes import (
     directions,
     inverses,
