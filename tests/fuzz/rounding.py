@@ -204,7 +204,7 @@ class _Namespace:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             only_numbers = not any(isinstance(x, (np.ndarray, list, tuple)) for x in args)
-            numbers = (np.number, float, complex) if only_numbers else np.inexact
+            numbers = (np.number, float, complex) if only_numbers else (np.ndarray, np.inexact)
             lifted = [np.asarray(x).view(Noisy) if isinstance(x, numbers) else x for x in args]
             result = attribute(*lifted, **kwargs)
             return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else to_noisy(result)

@@ -139,6 +139,21 @@ def test_rounding_is_no_failure() -> None:
     assert judge.fault(Outcome([right[0], np.nextafter(right[1], 9)]), "values") is not None
 
 
+def test_rounding_reaches_functions_of_numbers() -> None:
+    """Numbers that a reduction gave, and arrays made from them, are none of the arrays that err by themselves."""
+    texts = (
+        "xp.sin(xp.sum(a))",
+        "xp.sin(xp.sum(a).reshape((1,)))",
+        "xp.sum(a) ** 1.5",
+        "xp.exp(xp.sum(xp.argsort(a)) / 7)",
+    )
+    program = Program((Input("a", style="ramp", shape=(5,)),), tuple([f"read({text})" for text in texts]))
+    judge = Judge(program, program.arguments)
+    off = run(program, np, program.arguments)
+    off.results = [np.nextafter(x, np.inf) for x in off.results]
+    assert judge.fault(off, "values") is None
+
+
 def test_what_hangs_on_rounding_is_no_failure() -> None:
     """The place of the largest of two equal values that were computed in two ways."""
     program = Program(
