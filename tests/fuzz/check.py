@@ -13,6 +13,7 @@ import numpy as np
 import uopc_array
 from tests.fuzz.check_functions import check_jit, check_vmap
 from tests.fuzz.check_grad import check_grad
+from tests.fuzz.check_state import check_state
 from tests.fuzz.judge import Failure, Judge, same_bits
 from tests.fuzz.program import Outcome, Program, quiet, run
 from uopc_core import context
@@ -67,6 +68,7 @@ CHECKS: dict[str, Callable[[Program, str], Failure | None]] = {
     "values": check_values,
     "auto": check_auto,
     "jit": check_jit,
+    "state": check_state,
     "vmap": check_vmap,
     "grad": check_grad,
     "threads": check_threads,

@@ -38,6 +38,7 @@ MODES = {
     "values": Options(),
     "auto": Options(errors=0, largest=20000),
     "jit": Options(traced=True, errors=0),
+    "state": Options(traced=True, errors=0),
     "vmap": Options(traced=True, errors=0, large=0.05, largest=600),
     "grad": Options(smooth=True, traced=True, errors=0, special=0, large=0.03, largest=150),
     "threads": Options(errors=0, large=0.8, largest=100_000),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.fuzz.check_functions import BATCH, CALLS, mapped_axes
+from tests.fuzz.check_state import CALLS as STATE_CALLS
 from tests.fuzz.judge import Failure
 from tests.fuzz.program import Input, Program
 
@@ -58,6 +59,15 @@ def _jit(program: Program) -> tuple[list[str], list[str]]:
     return [*_sources(program), f"program({_numpys(program)})"], lines
 
 
+def _state(program: Program) -> tuple[list[str], list[str]]:
+    lines = ["held = ()", "f = uopc_array.jit(lambda: results(*held))"]
+    for name in STATE_CALLS:
+        inputs = program.inputs if name == "first" else program.other_inputs
+        arguments = [x.source if x.number else f"uopc_array.array({x.source})" for x in inputs]
+        lines += [f"held = ({', '.join([*arguments, ''])})", "print(f(), held)"]
+    return [*_sources(program), f"program({_numpys(program)})"], lines
+
+
 def _vmap(program: Program) -> tuple[list[str], list[str]]:
     axes = mapped_axes(program)
     lines: list[str] = []
@@ -76,6 +86,7 @@ CALLERS: dict[str, Callable[[Program], tuple[list[str], list[str]]]] = {
     "values": _values,
     "auto": _auto,
     "jit": _jit,
+    "state": _state,
     "vmap": _vmap,
     "grad": _grad,
     "threads": _threads,
@@ -89,7 +100,7 @@ def report(program: Program, failure: Failure, mode: str, tier: str, seed: int) 
         f"# --mode {mode} --tier {tier} --seed {seed}",
         *[f"# {line}" for line in failure.message.split("\n")],
         "import numpy as np\nimport uopc_array\nimport uopc_core\n",
-        program.source + (RESULTS if mode in ("jit", "vmap", "grad") else ""),
+        program.source + (RESULTS if mode in ("jit", "state", "vmap", "grad") else ""),
         *before,
         f"with uopc_core.context(tier='{'auto' if mode == 'auto' else tier}'):",
         *[f"    {line}" for line in inside],

@@ -25,6 +25,7 @@ BUDGET = (
     ("auto", "auto", 10),
     ("jit", "interpret", 40),
     ("jit", "compile", 4),
+    ("state", "interpret", 30),
     ("vmap", "interpret", 40),
     ("vmap", "compile", 4),
     ("grad", "interpret", 12),
