@@ -29,6 +29,7 @@ from uopc_core import UOp
 __all__ = ["Walk", "array_key", "holds_traced", "is_object", "state_of", "value_key"]
 
 _ATOMS = (str, bytes, bool, int, float, complex, type(None), type(Ellipsis), np.generic, np.dtype)
+SMALL = 64  # elements of an array that is looked at by value
 _PLAIN = frozenset({str, bool, int, bytes, type(None)})  # a value of these types is told apart by ==
 _TYPES = {"i": int, "u": int, "f": float, "c": complex}  # of traced Python numbers, by the kind of their dtype
 _FOREIGN = frozenset(sys.stdlib_module_names) - {"__main__", "test"} | {"numpy", "scipy", "uopc_array", "uopc_core"}
@@ -126,11 +127,12 @@ class Walk:
         key: all that a trace depends on.
         handles: the arrays, each once: the inputs.
         numbers: of the arrays among them, by their identity.
+        by_value: whether small arrays are part of the key with their values, instead of inputs.
         ignored: lists and dicts not to look into, by their identity.
         boxes: the places that may be bound anew, each with what it holds.
         seen: the number of each object that was met, by its identity.
         kept: these objects, but for those of an earlier walk.
-        arrays: arrays of NumPy, each with a copy, since nobody tells when they are written to.
+        arrays: arrays of NumPy, and those that are looked at by value, each with the bytes that it had.
         generators: of random numbers.
         classes: of the objects that were met.
         is_tree: whether no list, dict, object or function was met twice.
@@ -143,9 +145,10 @@ class Walk:
         self.handles: list[Any] = [] if handles is None else handles
         self.numbers: dict[int, int] = {}
         self.ignored: dict[int, Any] = {}
+        self.by_value = before.by_value if before else False
         self.is_tree = True
         self.boxes: list[tuple[Box, dict[Hashable, Any]]] = []
-        self.arrays: list[tuple[np.ndarray[Any, Any], bytes]] = []
+        self.arrays: list[tuple[Any, bytes]] = []
         self.generators: list[Any] = []
         self.classes: dict[type, None] = {}
         self.attributes: set[str] = set()
@@ -169,7 +172,7 @@ class Walk:
         for box, before in self.boxes:
             if not box.is_same(before):
                 return False
-        return all([array.tobytes() == copy for array, copy in self.arrays])
+        return all([_bytes_of(array) == copy for array, copy in self.arrays])
 
     def visit(self, value: Any) -> None:
         """Look at `value` and at all that it leads to."""
@@ -250,18 +253,22 @@ class Walk:
         else:
             self._add_other(value)
 
-    def add_array(self, value: Any) -> int:
-        """The number of an array among the inputs; the key says what kind it is, or that it is one of them again."""
+    def add_array(self, value: Any) -> None:
+        """Make an array an input; the key says what kind it is, or that it is one of them again."""
+        if self.by_value and value.size <= SMALL:
+            copy = _bytes_of(value)
+            self.arrays.append((value, copy))
+            self.key += (*array_key(value), copy)
+            return
         number = self.numbers.get(id(value))
         if number is None and self._before is not None:
             number = self._before.numbers.get(id(value))
         if number is not None:
             self.key.append(number)
-            return number
-        self.numbers[id(value)] = number = len(self.handles)
+            return
+        self.numbers[id(value)] = len(self.handles)
         self.handles.append(value)
         self.key += array_key(value)
-        return number
 
     def _add_other(self, value: Any) -> None:
         """Something whose inside is not looked at."""
@@ -342,6 +349,10 @@ class Walk:
                 box = NamesBox(f.__globals__, names)
                 self.key.append(tuple(box.read()))
                 yield from self._open(box)
+
+
+def _bytes_of(array: Any) -> bytes:
+    return array._memory("jit").array.tobytes() if isinstance(array, Array) else array.tobytes()
 
 
 def _hashable(value: Any) -> Hashable:

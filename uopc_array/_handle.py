@@ -121,9 +121,11 @@ class Handle:
     @classmethod
     def _from_uop(cls, uop: UOp, weak: bool = False) -> Self:
         """A new handle on `uop`; a graph that has become too deep is computed first."""
+        if uop.depth > _lazy_depth:
+            uop = _computed_if_due(uop)
         self = object.__new__(cls)
-        if uop.flags or uop.depth > _lazy_depth:
-            uop = _noted(self, uop, weak)
+        if uop.flags:
+            _note(self, uop, weak)
         uop.held += 1
         self._node = uop
         self._weak = weak
@@ -159,8 +161,10 @@ class Handle:
 
     def _rebind(self, uop: UOp) -> None:
         """Let this handle point at `uop` from now on; views of it do not follow."""
-        if uop.flags or uop.depth > _lazy_depth:
-            uop = _rebound(self, uop)
+        if uop.depth > _lazy_depth:
+            uop = _computed_if_due(uop)
+        if uop.flags:
+            _note_write(self, uop)
         uop.held += 1
         self._node.held -= 1
         self._node = uop
@@ -281,26 +285,20 @@ class Handle:
         self._node.held -= 1
 
 
-def _noted(handle: Handle, uop: UOp, weak: bool) -> UOp:
-    """The node for the new `handle`: a graph that has become too deep is computed, and a trace notes what it made."""
-    if not uop.flags & TRACED:
-        return _computed_if_due(uop)
+def _note(handle: Handle, uop: UOp, weak: bool) -> None:
+    """Tell the trace that runs of a new handle."""
     record = current_record()
-    if record is not None:
+    if record is not None and uop.flags & TRACED:
         record.created.append(weakref.ref(handle))
         if weak and uop.dtype.kind == "i":
             record.weak.append(uop)
-    return uop
 
 
-def _rebound(handle: Handle, uop: UOp) -> UOp:
-    """The node for `handle`, which has another; a trace notes the one of a handle that may be older than itself."""
-    if not uop.flags & TRACED:
-        return _computed_if_due(uop)
+def _note_write(handle: Handle, uop: UOp) -> None:
+    """Tell the trace that runs of a handle, perhaps older than itself, that is to have another node."""
     record = current_record()
-    if record is not None and (handle._is_shadowed or not handle._node.flags & TRACED):
+    if record is not None and uop.flags & TRACED and (handle._is_shadowed or not handle._node.flags & TRACED):
         record.written.append((weakref.ref(handle), handle._node))
-    return uop
 
 
 def _pending(mates: tuple[weakref.ref[Any], ...]) -> list[UOp]:

@@ -6,7 +6,7 @@ constants; the templates say which, and hold no array of the trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -196,12 +196,21 @@ class Encoder:
         return None if number is None else _Made(number)
 
     def _constant(self, leaf: Any) -> _Constant:
+        if isinstance(leaf, Iterator):
+            raise TraceError(
+                f"jit: {self._record.function} returns or stores an iterator ({_name_of(leaf)}), which would hold "
+                "what was computed when it was traced; return a list or a tuple"
+            )
         walk = Walk()
         walk.visit(leaf)
         made = {id(handle) for item in self._record.created if (handle := item()) is not None}
         if any(id(handle) in made or id(handle) in self._record.shadows for handle in walk.handles):
             raise TraceError(
-                f"jit: {self._record.function} returns or stores {type(leaf).__name__}, which holds arrays where jit "
+                f"jit: {self._record.function} returns or stores {_name_of(leaf)}, which holds arrays where jit "
                 "does not look for them; return the arrays themselves, in tuples, lists, dicts or a registered pytree"
             )
         return _Constant(leaf)
+
+
+def _name_of(value: object) -> str:
+    return type(value).__name__

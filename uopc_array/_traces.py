@@ -229,6 +229,7 @@ class _Tracing:
 
     def _open_inputs(self) -> None:
         derived = {view.number for view in self.views}
+        arguments = set(self.given.places)
         for i, x in enumerate(self.inputs):
             if i in derived:
                 continue
@@ -238,6 +239,8 @@ class _Tracing:
                 continue
             kind = "scalar" if x._weak else "buffer"
             self.params[i] = param = UOp.param(fresh_number(), x._uop.shape, x._uop.dtype, kind)
+            if i not in arguments:
+                self.record.around.add(param)
             if x._weak and param.dtype.kind == "i":
                 self.record.weak.append(param)
             alias = x._alias

@@ -25,6 +25,7 @@ __all__ = [
     "RUNNING",
     "Record",
     "Shadow",
+    "StateNeededError",
     "current_record",
     "depends",
     "fresh_number",
@@ -85,6 +86,7 @@ class Record:
     Attributes:
         transform: the name of what traces, for messages: jit, vmap.
         function: the name of the function that is traced.
+        around: inputs that are no arguments: arrays around the function and in objects.
         shadows: the handles older than the trace that it knows, by their identity.
         created: handles made on nodes without a value.
         written: other handles that got such a node, with the node that they had.
@@ -94,11 +96,16 @@ class Record:
 
     transform: str
     function: str
+    around: set[UOp] = field(default_factory=set[UOp])
     shadows: dict[int, Shadow] = field(default_factory=dict[int, Shadow])
     created: list[ref[Any]] = field(default_factory=list["ref[Any]"])
     written: list[tuple[ref[Any], UOp]] = field(default_factory=list["tuple[ref[Any], UOp]"])
     weak: list[UOp] = field(default_factory=list[UOp])
     casts: list[tuple[UOp, Any, str]] = field(default_factory=list["tuple[UOp, Any, str]"])
+
+
+class StateNeededError(TraceError):
+    """What is asked for depends on arrays around the function alone: with their values it can be traced."""
 
 
 class _Stack(threading.local):
@@ -138,7 +145,9 @@ def trace_error(what: str, uop: UOp, remedy: str = "") -> TraceError:
             f"that has ended and has none; return it from the traced function instead. Line: {user_line()}"
         )
     remedy = remedy or _REMEDIES[record.transform]
-    return TraceError(
+    around = {param for running in records() for param in running.around}
+    inputs = {node for node in toposort([uop]) if node.op is Ops.PARAM}
+    return (StateNeededError if inputs <= around else TraceError)(
         f"{what} needs a value, and inside {record.transform} an array of shape {uop.shape}, {uop.dtype.name}, "
         f"has none yet; {remedy}. Line: {user_line()}"
     )

@@ -20,8 +20,10 @@ from uopc_array._captures import Walk
 from uopc_array._inputs import Arguments, Memo, SharedView, views_among
 from uopc_array._numbers import integers
 from uopc_array._traces import Trace, call_trace, make_trace
+from uopc_array._tracing import StateNeededError
 from uopc_array._transformed import TracedFunction, check_function
 from uopc_array.array import Array
+from uopc_core.errors import TraceError
 
 __all__ = ["JittedFunction", "jit"]
 
@@ -75,6 +77,7 @@ class JittedFunction(TracedFunction):
         self._keys: dict[Hashable, int] = {}
         self._classes: dict[type, None] = {}
         self._ignored: dict[int, Any] = {}
+        self._by_value = False
         self._state: _State | None = None
         self._memo: Memo | None = None
 
@@ -92,7 +95,14 @@ class JittedFunction(TracedFunction):
                         return trace.run(args)
                     if not any([x._uop.flags for x in captured]):
                         return trace.run([*captured, *args])
-        return self._call(state, args, kwargs)
+        try:
+            return self._call(state, args, kwargs)
+        except StateNeededError as error:
+            if self._by_value:
+                raise TraceError(str(error)) from None
+        self._by_value = True
+        self._memo = None
+        return self._call(self._look(), args, kwargs)
 
     def __repr__(self) -> str:
         return f"jit({self.function!r})"
@@ -104,6 +114,7 @@ class JittedFunction(TracedFunction):
         """Look at what the function can reach, anew."""
         walk = Walk()
         walk.ignored = self._ignored
+        walk.by_value = self._by_value
         walk.visit(self.function)
         for cls in list(self._classes):
             walk.visit(cls)
@@ -205,9 +216,9 @@ def jit(
     """The function `f`, traced once for each structure of its arguments and compiled.
 
     Arrays and Python numbers are inputs; strings, bools, None and other hashable values are part of the structure, and
-    so is what `static_argnums` and `static_argnames` name. Arrays that `f` takes from around it are read when it is
-    traced. Prints and other effects in Python happen then, too. It works inside and outside of `grad` and of another
-    `jit`.
+    so is what `static_argnums` and `static_argnames` name. Arrays that `f` finds around it, in variables and in the
+    attributes of objects, are inputs as well, with their values at the call; what `f` writes to and binds anew there
+    happens at each call. Prints happen when it is traced. It works inside and outside of `grad` and of another `jit`.
 
     Args:
         f: takes and returns arrays, numbers, and nested containers of them.
@@ -216,8 +227,9 @@ def jit(
     Returns:
         a function of the same arguments and results; without `f`, the decorator that makes it.
     Raises:
+        TypeError: `f` is no function.
         TraceError: (a TypeError, when called) `f` asks for a value, as in ``if x > 0`` or ``float(x)``; the message
-            names the line.
+            names the line. Or it does what no later call could do again, such as drawing random numbers.
     Example:
         >>> jit(lambda x, y: x * y + 1)(3.0, 2.0)
         Array(7., dtype=float64)

@@ -8,8 +8,9 @@ them. Nothing loops over the axis.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import uopc_core
 from uopc_array._arguments import wrap_like
@@ -116,7 +117,10 @@ def _entries(axes: Any) -> list[Any]:
 def _axes_of(name: str, axes: Any, tree: Any) -> list[int | None]:
     """One axis per leaf of `tree`; an entry of `axes` stands for all leaves below its place."""
     try:
-        return spread(axes, tree)
+        found = spread(axes, tree)
+        if all(axis is None or isinstance(axis, SupportsIndex) for axis in found):
+            return [axis if axis is None else operator.index(axis) for axis in found]
+        raise TypeError(f"vmap: {name} must hold integers and None, got {axes!r:.60}")
     except ValueError:
         raise ShapeError(
             f"vmap: {name} must be a number, None, or a container like what it is for, got {axes!r}"

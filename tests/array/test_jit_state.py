@@ -466,7 +466,32 @@ def views_outside(wrap):
         yield view
 
 
+def values_that_decide(wrap):
+    """What is around the function may be asked for its value, and that is looked at again."""
+    sizes, model = xp.asarray([2, 3]), Box(xp.asarray(1.0))
+    big = xp.arange(100.0)
+
+    @wrap
+    def f(x, holder):
+        y = x[: int(sizes[0])] * 2 if model.value > 0 else -x
+        for k in sizes.tolist():
+            y = y + k
+        return y * (2 if float(holder.value) > 1 else 1) + xp.sum(big)
+
+    x, holder = xp.asarray([1.0, 2.0, 3.0]), Box(xp.asarray(0.0))
+    yield f(x, holder)
+    sizes[0] = 3
+    yield f(x, holder)
+    model.value = model.value - 5
+    yield f(x, holder)
+    holder.value = xp.asarray(2.0)
+    yield f(x, holder)
+    big[0] = 100.0
+    yield f(x, holder)
+
+
 PROGRAMS = (
+    values_that_decide,
     running_total,
     captured_weight,
     captured_numbers,
@@ -571,6 +596,28 @@ def test_a_result_that_hides_arrays_is_an_error(hide):
         jit(lambda x: hide(x * 2))(xp.ones(2))
     with pytest.raises(TraceError, match="hold"):
         jit(lambda x: hide(x))(xp.ones(2))
+
+
+def test_an_iterator_is_no_result():
+    with pytest.raises(TraceError, match="iterator"):
+        jit(lambda x: (v for v in x))(xp.ones(2))
+
+
+@pytest.mark.parametrize("wrap", [jit, vmap])
+def test_a_buffer_of_numpy_that_is_filled_says_so(wrap):
+    def f(x):
+        out = np.zeros(3)
+        out[0] = x[0]
+        return out
+
+    with pytest.raises(TraceError, match=f"inside {wrap.__name__}"):
+        wrap(f)(xp.ones(3) if wrap is jit else xp.ones((2, 3)))
+
+
+@pytest.mark.parametrize("axes", ["0", 1.5, ("0",), [{}]])
+def test_axes_of_vmap_are_integers(axes):
+    with pytest.raises((TypeError, ValueError), match="vmap: in_axes must"):
+        vmap(lambda x: x, in_axes=axes)(xp.ones((2, 3)))
 
 
 def test_an_exception_leaves_all_as_it_was():
