@@ -36,7 +36,13 @@ def _unary(d: Drawer) -> Node:
 def _complex(d: Drawer) -> Node:
     x = d.operand("c")
     form = d.choice(
-        "xp.{f}({{0}})", "xp.{f}({{0}})", "{{0}}.real", "{{0}}.imag", "xp.real({{0}})", "{{0}} * 1j", "xp.angle({{0}})"
+        "xp.{f}({{0}})",
+        "xp.{f}({{0}})",
+        "{{0}}.real",
+        "{{0}}.imag",
+        "xp.real({{0}})",
+        "({{0}} * 1j)",
+        "xp.angle({{0}})",
     )
     return d.apply(form.format(f=d.choice(*COMPLEX)), x)
 

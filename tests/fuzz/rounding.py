@@ -10,6 +10,7 @@ Method: Monte Carlo arithmetic, as in Parker (1997).
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -203,6 +204,8 @@ class _Namespace:
             return attribute
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            if name in OF_PYTHON and all(type(x) in (bool, int, float, complex) for x in args):
+                return OF_PYTHON[name](*args)  # a number of Python's, whose dtype gives way to that of an array
             only_numbers = not any(isinstance(x, (np.ndarray, list, tuple)) for x in args)
             numbers = (np.number, float, complex) if only_numbers else (np.ndarray, np.inexact)
             lifted = [np.asarray(x).view(Noisy) if isinstance(x, numbers) else x for x in args]
@@ -213,6 +216,9 @@ class _Namespace:
 
 
 FUNCTIONS = {ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power", ast.MatMult: "matmul"}
+
+
+OF_PYTHON = {"multiply": operator.mul, "divide": operator.truediv, "power": operator.pow}
 
 
 class _Operators(ast.NodeTransformer):

@@ -147,6 +147,7 @@ def test_rounding_reaches_functions_of_numbers() -> None:
         "xp.sin(xp.sum(a).reshape((1,)))",
         "xp.sum(a) ** 1.5",
         "xp.exp(xp.sum(xp.argsort(a)) / 7)",
+        "xp.sum(xp.astype(a, xp.float32) / (1 + 3 * 3))",
     )
     program = Program((Input("a", style="ramp", shape=(5,)),), tuple([f"read({text})" for text in texts]))
     judge = Judge(program, program.arguments)
