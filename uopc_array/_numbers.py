@@ -79,17 +79,15 @@ def integers(name: str, what: str, value: Any) -> tuple[int, ...]:
         TypeError: it is neither.
         TraceError, GradientError: see `integer`.
     """
-    if is_sequence(value):
-        if getattr(value, "ndim", 1) > 1:
-            raise TypeError(f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}")
-    elif not isinstance(value, SupportsIndex):
-        raise TypeError(f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}")
     try:
         if not is_sequence(value):
-            return (integer(name, what, value),)
-        return tuple([integer(name, what, item) for item in cast("Iterable[Any]", value)])
+            if isinstance(value, SupportsIndex):
+                return (integer(name, what, value),)
+        elif getattr(value, "ndim", 1) == 1:
+            return tuple([integer(name, what, item) for item in cast("Iterable[Any]", value)])
     except Exception as error:
         raise shortened(error) from None
+    raise TypeError(f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}")
 
 
 def is_sequence(value: Any) -> bool:

@@ -25,7 +25,7 @@ from uopc_array.array import Array
 from uopc_array.creation_functions import asarray, eye, rows_and_columns
 from uopc_array.manipulation_functions import concat, flip, moveaxis, permute_dims, reshape
 from uopc_core import UOp, as_dtype, composite, dtypes
-from uopc_core.errors import AxisError, ShapeError, speaks_for_itself
+from uopc_core.errors import AxisError, ShapeError, shortened, speaks_for_itself
 
 __all__ = [
     "append",
@@ -168,7 +168,6 @@ def size(a: ArrayLike, /, axis: int | None = None) -> int:
 # ------------------------------------------------------------------------------------------- axes
 
 
-@speaks_for_itself
 def transpose(a: ArrayLike, /, axes: Sequence[int] | None = None) -> Array:
     """``a`` with its axes in another order.
 
@@ -182,11 +181,13 @@ def transpose(a: ArrayLike, /, axes: Sequence[int] | None = None) -> Array:
         >>> xp.transpose(xp.zeros((2, 3))).shape
         (3, 2)
     """
-    x = asarray(a)
-    return permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else known("transpose", "axes", axes))
+    try:
+        x = asarray(a)
+        return permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else known("transpose", "axes", axes))
+    except Exception as error:
+        raise shortened(error, "transpose") from None
 
 
-@speaks_for_itself
 def swapaxes(a: ArrayLike, axis1: int, axis2: int, /) -> Array:
     """``a`` with two axes exchanged.
 
@@ -203,11 +204,14 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int, /) -> Array:
         >>> xp.swapaxes(xp.zeros((2, 3, 4)), 0, 2).shape
         (4, 3, 2)
     """
-    x = asarray(a)
-    first, second = (normalize_axis("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
-    order = list(range(x.ndim))
-    order[first], order[second] = order[second], order[first]
-    return permute_dims(x, order)
+    try:
+        x = asarray(a)
+        first, second = (normalize_axis("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
+        order = list(range(x.ndim))
+        order[first], order[second] = order[second], order[first]
+        return permute_dims(x, order)
+    except Exception as error:
+        raise shortened(error, "swapaxes") from None
 
 
 @speaks_for_itself
