@@ -124,8 +124,14 @@ def normalize_axis(name: str, axis: Any, ndim: int) -> int:
     except Exception as error:
         raise shortened(error) from None
     if not -ndim <= place < ndim:
-        raise AxisError(f"{name}: axis {place} is out of bounds for an array of {ndim} axes")
+        raise AxisError(f"{name}: axis {place} is out of bounds for an array of {ndim} axes{_axes_there_are(ndim)}")
     return place + ndim if place < 0 else place
+
+
+def _axes_there_are(ndim: int) -> str:
+    return (
+        f"; expected {-ndim} to {ndim - 1}" if ndim else ", which has none to name; use axis=None or another function"
+    )
 
 
 def _axis_number(name: str, axis: Any) -> int:
@@ -238,5 +244,7 @@ def as_bits(name: str, *nodes: UOp) -> tuple[UOp, ...]:
         DTypeError: the operands are neither bool nor integers.
     """
     if not (is_integer(nodes[0].dtype) or is_bool(nodes[0].dtype)):
-        raise DTypeError(f"{name}: expected an integer dtype or bool, got {nodes[0].dtype.name}")
+        raise DTypeError(
+            f"{name}: expected an integer dtype or bool, got {nodes[0].dtype.name}; convert it with astype(xp.int64)"
+        )
     return nodes

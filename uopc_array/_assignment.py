@@ -17,7 +17,7 @@ from uopc_array._nodes import Operand, as_node, cast_handle, cast_node, const_no
 from uopc_array._origins import check_places
 from uopc_array._realize import buffer_from_numpy, buffer_of_node
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer
-from uopc_core.errors import DTypeError, IndexBoundsError, ShapeError
+from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
 
 __all__ = ["assign", "assigned", "check_assignable", "own_memory", "value_node"]
 
@@ -58,6 +58,8 @@ def _operand_for(dtype: DType, value: Any) -> Operand:
         return as_node(value, dtype, name="assignment")
     if is_integer(dtype) and isinstance(value, np.integer | np.floating):
         return value.item()
+    if isinstance(value, str | bytes):
+        raise DTypeValueError(f"assignment: expected numbers or arrays, got {value!r:.60} ({type(value).__name__})")
     return to_operand(value, "assignment")
 
 
@@ -200,7 +202,10 @@ def _store(target: NumPyArray, key: Any, value: Any) -> None:
     try:
         target[key] = value
     except IndexError as error:
+        parse_key(key, target.shape)  # finds words for what is no index
         raise IndexBoundsError(f"assignment: {error}") from None
+    except OverflowError as error:
+        raise OverflowError(f"assignment: {error}; convert the array to a wider dtype first") from None
     except ValueError as error:
         if np.ndim(value):
             raise ShapeError(

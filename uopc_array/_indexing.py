@@ -98,6 +98,7 @@ def _read_item(item: Any) -> Any:
     if not (is_integer(node.dtype) or is_bool(node.dtype)):
         raise IndexError(
             f"index: expected ints, slices, None, ..., integer arrays or bool masks, got an array of {node.dtype.name}"
+            "; convert floating numbers with int(i) or i.astype(xp.int64)"
         )
     return node
 

@@ -62,7 +62,8 @@ def integer(name: str, what: str, value: Any, error: type[TypeError] = TypeError
     try:
         return operator.index(value)
     except TypeError:
-        raise error(f"{name}: expected an integer for {what}, got {_shown(value)}") from None
+        remedy = "; convert it with int(...)" if isinstance(value, float | np.floating) else ""
+        raise error(f"{name}: expected an integer for {what}, got {_shown(value)}{remedy}") from None
 
 
 def _integer_of_array(name: str, what: str, node: UOp, error: type[TypeError]) -> int:

@@ -27,6 +27,9 @@ _OPERANDS = (Handle, int, float, complex, np.ndarray, np.generic, list, tuple)
 _new, _const = UOp.new, UOp.const
 
 
+_REMEDIES = {"biuf": "take real(x), imag(x) or abs(x) first", "biu": "convert them with astype(xp.int64)"}
+
+
 def _arithmetic(name: str, op: Ops, general: NodeFunction, direct: str) -> NodeFunction:
     """A binary operator that takes the short way to its node when the operands agree already.
 
@@ -58,7 +61,7 @@ def _promoted(name: str, body: Callable[[UOp, UOp], UOp], takes: str = "biufc") 
     def function(x: Any, y: Any) -> UOp:
         operands = promote(name, x, y)
         if operands[0].dtype.kind not in takes:
-            raise DTypeError(f"{name}: expected {wanted}, got {operands[0].dtype.name}")
+            raise DTypeError(f"{name}: expected {wanted}, got {operands[0].dtype.name}; {_REMEDIES[takes]}")
         return body(*operands)
 
     return function
@@ -219,7 +222,7 @@ def _unary(function: Callable[[UOp], UOp], x: A) -> A:
 
 def _invert(x: UOp) -> UOp:
     if x.dtype.kind not in "biu":
-        raise DTypeError(f"bitwise_invert: expected integers or bool, got {x.dtype.name}")
+        raise DTypeError(f"bitwise_invert: expected integers or bool, got {x.dtype.name}; {_REMEDIES['biu']}")
     return _bodies.bitwise_invert(x)
 
 

@@ -187,7 +187,7 @@ def broadcast(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
         given = " and ".join(map(str, dict.fromkeys(shapes)))
         raise ShapeError(
             f"{name}: shapes {given} cannot be broadcast together; "
-            "from the last axis backwards, extents must be equal or 1"
+            "from the last axis backwards, extents must be equal or 1; reshape one, or add axes as in x[:, None]"
         ) from None
 
 

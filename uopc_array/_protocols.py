@@ -60,7 +60,10 @@ def _one_element(x: Protocols, what: str) -> Any:
         raise TypeError(
             f"{what}: expected an array of one element, got shape {uop.shape}; use any(), all() or an index"
         )
-    return x._memory(what).array.item()
+    try:
+        return x._memory(what).array.item()
+    except Exception as error:
+        raise shortened(error) from None
 
 
 class Protocols(Handle):
@@ -110,7 +113,8 @@ class Protocols(Handle):
     def __index__(self) -> int:
         if self._uop.dtype.kind not in "iu" or self._uop.shape:
             raise TypeError(
-                f"index: only a 0-d integer array is an index, got shape {self._uop.shape}, {self._uop.dtype.name}"
+                f"index: only a 0-d integer array is an index, got shape {self._uop.shape}, {self._uop.dtype.name}; "
+                "convert it with int(x)"
             )
         return int(_one_element(self, "index"))
 
@@ -135,7 +139,11 @@ class Protocols(Handle):
         try:
             return self._memory("item").array.item(*args)
         except (TypeError, ValueError, IndexError) as error:
-            raise shortened(error, "item") from None
+            if args:
+                raise shortened(error, "item") from None
+            raise ValueError(
+                f"item: expected an array of one element, got shape {self._uop.shape}; pass an index, or use tolist()"
+            ) from None
 
     def tolist(self) -> Any:
         """The values as nested lists of Python scalars."""
@@ -146,7 +154,7 @@ class Protocols(Handle):
 
     def __len__(self) -> int:
         if not self._uop.shape:
-            raise TypeError("len: a 0-d array has no length")
+            raise TypeError("len: a 0-d array has no length; x.size is 1")
         return self._uop.shape[0]
 
     def __iter__(self) -> Iterator[Self]:

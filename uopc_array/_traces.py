@@ -216,7 +216,7 @@ class _Tracing:
             dice = _dice(self.given)
             states = [state() for state in dice]
             try:
-                result = run_user(self.function, args, kwargs)
+                result = run_user(self.function, args, kwargs, name="jit")
                 if [state() for state in dice] != states:
                     raise TraceError(
                         f"jit: {self.record.function} draws random numbers from a generator of NumPy or Python, which "

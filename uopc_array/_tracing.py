@@ -169,11 +169,13 @@ def refuse_exit(what: str, uop: UOp, remedy: str) -> None:
         )
 
 
-def run_user(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], numbers: Sequence[int] = ()) -> Any:
+def run_user(
+    f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], numbers: Sequence[int] = (), name: str = ""
+) -> Any:
     """``f(*args, **kwargs)``, a function of the user's, on variables of these numbers.
 
     NumPy turns an error of ours into "setting an array element with a sequence" where it fills a buffer; the user gets
-    ours.
+    ours. A call that does not fit the function is an error of the transform `name`.
     """
     RUNNING.update(numbers)
     try:
@@ -182,6 +184,10 @@ def run_user(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, An
         cause = error.__cause__
         if isinstance(cause, GradientError | TraceError):
             raise cause.with_traceback(error.__traceback__) from None
+        raise
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None and "() " in str(error):
+            raise TypeError(f"{name}{': ' if name else ''}the function {error}") from None
         raise
     finally:
         RUNNING.difference_update(numbers)

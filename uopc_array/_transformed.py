@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable
 from types import MethodType
 from typing import Any
 
+from uopc_core.errors import shortened
+
 __all__ = ["TracedFunction", "Transformed", "check_function"]
 
 Function = Callable[..., Any]
@@ -63,10 +65,16 @@ class Transformed(TracedFunction):
         super().__init__(function, (transform.__name__, repr(options)))
         self._transform = transform
         self._arguments = options
-        self._call = build(function, *options)
+        try:
+            self._call = build(function, *options)
+        except Exception as error:
+            raise shortened(error) from None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._call(*args, **kwargs)
+        try:
+            return self._call(*args, **kwargs)
+        except Exception as error:
+            raise shortened(error, self._transform.__name__) from error.__cause__
 
     def __repr__(self) -> str:
         return f"{self._transform.__name__}({self.function!r})"

@@ -43,12 +43,14 @@ def map_tree(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
 
 
 def spread(values: Any, tree: Any) -> list[Any]:
-    """One value per leaf of `tree`, None counted as one; an entry of `values` stands for all leaves below its place.
+    """One value, or None, per leaf of `tree`; an entry of `values` stands for all leaves below its place.
 
     Raises:
         ValueError: `values` has another structure.
     """
-    return optree.tree_leaves(optree.tree_broadcast_prefix(values, tree, none_is_leaf=True), none_is_leaf=True)
+    spread_out = optree.tree_leaves(optree.tree_broadcast_prefix(values, tree, none_is_leaf=True), none_is_leaf=True)
+    leaves = optree.tree_leaves(tree, none_is_leaf=True)
+    return [value for value, leaf in zip(spread_out, leaves, strict=True) if leaf is not None]
 
 
 def split(values: Sequence[Any], sizes: Sequence[int]) -> list[Sequence[Any]]:

@@ -173,6 +173,8 @@ def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]
     if op is None:
         return call_host(f"{ufunc.__name__}.accumulate", ufunc.accumulate, inputs, kwargs)
     node, wanted = as_node(inputs[0]), kwargs.get("dtype")
+    if not node.ndim:
+        raise TypeError(f"{ufunc.__name__}.accumulate: expected one axis or more, got shape (); use x.reshape(1)")
     axis = kwargs["axis"] if "axis" in kwargs else (*inputs, 0)[1]
     if wanted is not None or op in (Ops.ADD, Ops.MUL):
         node = cast_node(node, accumulator(ufunc.__name__, node.dtype, wanted), ufunc.__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from types import FunctionType
 from typing import Any, Self, cast
 
 from uopc_array._assignment import assign
@@ -113,10 +114,16 @@ class Array(Operators, Methods, Protocols):
         try:
             assign(self, key, value)
         except Exception as error:
-            raise shortened(error) from None
+            raise shortened(error, "assignment") from error.__cause__
 
     def _item_at(self, number: int) -> Self:
         return self[number]
+
+
+for _part in (Operators, Methods, Protocols):
+    for _method in vars(_part).values():
+        if isinstance(_method, FunctionType):  # where a call does not fit, Python's message has this name
+            _method.__qualname__ = f"Array.{_method.__name__}"
 
 
 def _has_ellipsis(key: Any) -> bool:

@@ -24,9 +24,9 @@ from uopc_array._transformed import Transformed, check_function
 from uopc_array._trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
 from uopc_array.array import Array
 from uopc_core import TRACED, TRACKED, UOp, composite, is_complex, is_float, is_inexact
-from uopc_core.errors import GradientError, ShapeError, TraceError
+from uopc_core.errors import DTypeError, GradientError, ShapeError, TraceError, shortened, speaks_for_itself
 
-__all__ = ["grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
+__all__ = ["check_argnums", "grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
 Function = Callable[..., Any]
 
@@ -67,15 +67,35 @@ class _Variables:
         return [unflatten(treedef, part) for treedef, part in zip(self.treedefs, parts, strict=True)]
 
 
-def _variables(name: str, args: Sequence[Any], argnums: Sequence[int]) -> _Variables:
+def check_argnums(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], argnums: Sequence[int]) -> None:
+    """
+    Raises:
+        GradientError: an argument to differentiate by that the call does not have by position.
+        ValueError: one that is named twice.
+    """
+    n = len(args)
+    for number in argnums:
+        if not -n <= number < n:
+            named = f" and {', '.join(kwargs)} by name" if kwargs else ""
+            raise GradientError(
+                f"{name}: argument {number} was asked for, but the function was called with {n}{named}; "
+                "pass what to differentiate by by position, or choose other argnums"
+            )
+    if len({number % n for number in argnums}) != len(argnums):
+        raise ValueError(f"{name}: expected every argument once, got argnums={tuple(argnums)} for {n} arguments")
+
+
+def _variables(
+    name: str, args: Sequence[Any], argnums: Sequence[int], kwargs: Mapping[str, Any] | None = None
+) -> _Variables:
+    check_argnums(name, args, kwargs or {}, argnums)
     out = _Variables(list(args), [], [], [], [])
     for number in argnums:
-        if not -len(args) <= number < len(args):
-            raise GradientError(
-                f"{name}: argument {number} was asked for, but the function was called with {len(args)}"
-            )
         leaves, places, treedef = flatten_named(args[number], f"argument {number}")
-        handles = [_variable(name, leaf, place, out) for leaf, place in zip(leaves, places, strict=True)]
+        try:
+            handles = [_variable(name, leaf, place, out) for leaf, place in zip(leaves, places, strict=True)]
+        except Exception as error:
+            raise shortened(error) from None
         out.handles += handles
         out.args[number] = unflatten(treedef, handles)
         out.treedefs.append(treedef)
@@ -195,7 +215,7 @@ def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool
     numbers = integers(name, "argnums", argnums)
 
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        variables = _variables(name, args, numbers)
+        variables = _variables(name, args, numbers, kwargs)
         out = variables.run(f, kwargs)
         value, aux = _split_aux(name, out) if has_aux else (out, None)
         root = _scalar_output(name, value)
@@ -263,9 +283,16 @@ class _Outputs:
         return unflatten(self.treedef, [wrap_like(x, node) for x, node in zip(self.leaves, nodes, strict=True)])
 
 
-def _outputs(value: Any) -> _Outputs:
+def _outputs(name: str, value: Any) -> _Outputs:
     leaves, treedef = flatten(value)
-    return _Outputs(leaves, [as_node(leaf) for leaf in leaves], treedef)
+    return _Outputs(leaves, [_output(name, leaf) for leaf in leaves], treedef)
+
+
+def _output(name: str, leaf: Any) -> UOp:
+    try:
+        return as_node(leaf, name=name)
+    except DTypeError:
+        raise GradientError(f"{name}: the function must return arrays or numbers, got {type(leaf).__name__}") from None
 
 
 def _like(name: str, tree: Any, treedef: TreeDef, nodes: Sequence[UOp]) -> list[UOp]:
@@ -276,14 +303,23 @@ def _like(name: str, tree: Any, treedef: TreeDef, nodes: Sequence[UOp]) -> list[
     """
     leaves, given = flatten(tree)
     if given != treedef:
-        raise GradientError(f"{name}: expected the structure {treedef}, got {given}")
-    out = [cast_node(as_node(leaf), node.dtype) for leaf, node in zip(leaves, nodes, strict=True)]
+        raise GradientError(f"{name}: expected the structure {_shown(treedef)}, got {_shown(given)}")
+    try:
+        out = [cast_node(as_node(leaf, name=name), node.dtype, name) for leaf, node in zip(leaves, nodes, strict=True)]
+    except Exception as error:
+        raise shortened(error) from None
     for x, node in zip(out, nodes, strict=True):
         if x.shape != node.shape:
             raise ShapeError(f"{name}: expected a value of shape {node.shape}, got {x.shape}")
     return out
 
 
+def _shown(treedef: TreeDef) -> str:
+    """The structure with a star for each array."""
+    return str(treedef).removeprefix("PyTreeSpec(").removesuffix(")")
+
+
+@speaks_for_itself
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     """The value of `f` and its pullback, the function that multiplies a cotangent with the derivative.
 
@@ -302,7 +338,7 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     """
     check_function("vjp", f)
     variables = _variables("vjp", primals, range(len(primals)))
-    outputs = _outputs(variables.run(f))
+    outputs = _outputs("vjp", variables.run(f))
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         seeds = _like("vjp", cotangent, outputs.treedef, outputs.nodes)
@@ -312,6 +348,18 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     return outputs.wrap(variables.close(outputs.nodes)), pull
 
 
+def _arguments(what: str, given: Any) -> tuple[Any, ...]:
+    """
+    Raises:
+        TypeError: `given` is no tuple: an array is one argument, not as many as it has elements.
+    """
+    if not isinstance(given, tuple | list):
+        shown = f"an array of shape {given.shape}" if hasattr(given, "shape") else f"{given!r:.60}"
+        raise TypeError(f"jvp: expected a tuple of arguments for {what}, got {shown}; write jvp(f, (x,), (dx,))")
+    return tuple(cast("Sequence[Any]", given))
+
+
+@speaks_for_itself
 def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The value of `f` and its directional derivative along `tangents` (Jacobian-vector product, pushforward).
 
@@ -328,10 +376,11 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
         (Array(9., dtype=float64), Array(6., dtype=float64))
     """
     check_function("jvp", f)
-    variables = _variables("jvp", primals, range(len(primals)))
-    treedef = flatten(tuple(primals))[1]
-    directions = _like("jvp", tuple(tangents), treedef, variables.nodes)
-    outputs = _outputs(variables.run(f))
+    arguments = _arguments("primals", primals)
+    variables = _variables("jvp", arguments, range(len(arguments)))
+    treedef = flatten(arguments)[1]
+    directions = _like("jvp", _arguments("tangents", tangents), treedef, variables.nodes)
+    outputs = _outputs("jvp", variables.run(f))
     pushed = uopc_core.jvp(outputs.nodes, variables.nodes, directions)
     closed = variables.close([*outputs.nodes, *pushed])
     n = len(outputs.nodes)

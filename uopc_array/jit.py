@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, cast, overload
 
 from uopc_array._boxes import CellBox
 from uopc_array._captures import Walk
@@ -23,7 +23,7 @@ from uopc_array._traces import Trace, call_trace, make_trace
 from uopc_array._tracing import StateNeededError
 from uopc_array._transformed import TracedFunction, check_function
 from uopc_array.array import Array
-from uopc_core.errors import TraceError
+from uopc_core.errors import TraceError, shortened
 
 __all__ = ["JittedFunction", "jit"]
 
@@ -100,6 +100,8 @@ class JittedFunction(TracedFunction):
         except StateNeededError as error:
             if self._by_value:
                 raise TraceError(str(error)) from None
+        except Exception as error:
+            raise shortened(error) from error.__cause__
         self._by_value = True
         self._memo = None
         return self._call(self._look(), args, kwargs)
@@ -177,6 +179,15 @@ class JittedFunction(TracedFunction):
             return
 
 
+def _names(given: Any) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else given
+    if isinstance(names, Iterable):
+        found = tuple(cast("Iterable[Any]", names))
+        if all(isinstance(name, str) for name in found):
+            return found
+    raise TypeError(f"jit: expected a name or a sequence of names for static_argnames, got {given!r:.60}")
+
+
 def _plain_key(args: tuple[Any, ...], state: int) -> Hashable | None:
     """The structure of arguments that are arrays with values and Python numbers only; None for any others.
 
@@ -237,7 +248,7 @@ def jit(
     if f is not None:
         check_function("jit", f)
     numbers = integers("jit", "static_argnums", static_argnums)
-    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    names = _names(static_argnames)
     if f is None:
         return functools.partial(JittedFunction, static_argnums=numbers, static_argnames=names)
     return JittedFunction(f, numbers, names)

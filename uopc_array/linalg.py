@@ -97,7 +97,8 @@ def _matrices(name: str, x: ArrayLike, square: bool = False) -> UOp:
     node = as_floating(name, node_of(name, x))[0]
     if node.ndim < 2 or (square and node.shape[-1] != node.shape[-2]):
         wanted = "square matrices (..., M, M)" if square else "matrices (..., M, N)"
-        raise MatrixError(f"{name}: expected {wanted}, got shape {node.shape}")
+        remedy = "" if node.ndim != 1 or square else "; x[:, None] is a matrix of one column, x[None] of one row"
+        raise MatrixError(f"{name}: expected {wanted}, got shape {node.shape}{remedy}")
     return node
 
 

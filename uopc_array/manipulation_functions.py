@@ -116,6 +116,18 @@ def broadcast_to(x: Array, /, shape: ShapeLike) -> Array:
 # ---------------------------------------------------------------------------------------------- joining
 
 
+def check_joining_axis(name: str, axis: Any) -> None:
+    """
+    Raises:
+        TypeError: `axis` is an array that should stand among those that are joined.
+    """
+    if axis is not None and getattr(axis, "ndim", 0):
+        raise TypeError(
+            f"{name}: expected an integer for axis, got an array of shape {axis.shape}; put the arrays that are joined "
+            f"into a tuple, {name}((a, b))"
+        )
+
+
 def _joined(name: str, arrays: Sequence[Array], weak: bool) -> list[UOp]:
     """The nodes of `arrays` in their promoted dtype, to which Python numbers only give way if they are `weak`."""
     if not isinstance(arrays, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # concat(x, y) is easily written
@@ -150,6 +162,7 @@ def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
         Array([1, 2, 3], dtype=int64)
     """
     nodes = _joined("concat", arrays, weak=True)
+    check_joining_axis("concat", axis)
     if axis is None:
         return wrap(composite.concat([node.reshape((node.size,)) for node in nodes], 0))
     at = normalize_axis("concat", axis, nodes[0].ndim)
@@ -237,7 +250,10 @@ def _inferred(node: UOp, shape: ShapeLike) -> tuple[int, ...]:
         rest = prod(n for n in out if n != -1)
         out[out.index(-1)] = node.size // rest if rest else -1
     if any(n < 0 for n in out) or prod(out) != node.size:
-        raise ShapeError(f"reshape: {node.size} elements of shape {node.shape} cannot take the shape {given}")
+        raise ShapeError(
+            f"reshape: {node.size} elements of shape {node.shape} cannot take the shape {given}; "
+            "-1 stands for the extent that is left"
+        )
     check_shape("reshape", tuple(out))
     return tuple(out)
 

@@ -23,7 +23,7 @@ from uopc_array._nodes import as_node, is_scalar
 from uopc_array._promotion import check_cast, check_casting, result_dtype
 from uopc_array.array import Array
 from uopc_array.creation_functions import asarray, eye, rows_and_columns
-from uopc_array.manipulation_functions import concat, flip, moveaxis, permute_dims, reshape
+from uopc_array.manipulation_functions import check_joining_axis, concat, flip, moveaxis, permute_dims, reshape
 from uopc_core import UOp, as_dtype, composite, dtypes
 from uopc_core.errors import AxisError, ShapeError, shortened, speaks_for_itself
 
@@ -311,6 +311,7 @@ def concatenate(
         Array([1. , 2. , 3.5], dtype=float64)
     """
     check_casting("concatenate", casting)
+    check_joining_axis("concatenate", axis)
     along = known("concatenate", "axis", axis)
     if dtype is None:
         return concat(arrays, axis=along)
@@ -435,7 +436,14 @@ def _cut(name: str, node: UOp, how: int | Sequence[int], axis: int, equal: bool)
     if not is_sequence(how):
         parts = integer(name, "indices_or_sections", how)
         if parts < 1 or (equal and n % parts):
-            raise ValueError(f"{name}: an axis of extent {n} cannot be cut into {parts} parts of one extent")
+            raise ValueError(
+                f"{name}: an axis of extent {n} cannot be cut into {parts} parts"
+                + (
+                    " of one extent; array_split makes parts of different extents"
+                    if parts > 0
+                    else ", expected 1 or more"
+                )
+            )
         long = n % parts
         places = [n] * (parts - 1)  # at once, so that too many for the memory fail here
         for i in range(1, min(parts, n)):

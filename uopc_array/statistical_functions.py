@@ -91,7 +91,10 @@ def extreme(name: str, op: Ops, x: Array, axis: AxisLike, keepdims: bool) -> Arr
     (node,) = as_real(name, node_of(name, x))
     axes = normalize_axes(name, axis, node.ndim)
     if any(node.shape[a] == 0 for a in axes):
-        raise ShapeError(f"{name}: no elements have no {op.name.lower()}imum, got shape {node.shape} with axis={axis}")
+        raise ShapeError(
+            f"{name}: no elements have no {op.name.lower()}imum, got shape {node.shape} with axis={axis}; "
+            f"x.{name}(initial=...) has one"
+        )
     return wrap(composite.reduce_axes(node, op, axes, keepdims))
 
 

@@ -17,13 +17,13 @@ from uopc_array._arguments import wrap_like
 from uopc_array._boxes import Box, Contents, differences, put_back
 from uopc_array._captures import holds_traced, state_of
 from uopc_array._nodes import as_node, is_scalar
-from uopc_array._numbers import integers, is_sequence
+from uopc_array._numbers import integer, integers, is_sequence
 from uopc_array._shadows import close_record, running
 from uopc_array._tracing import Record, fresh_number, run_user
 from uopc_array._transformed import Transformed
 from uopc_array._trees import flatten, map_tree, spread, unflatten
 from uopc_array.array import Array
-from uopc_array.grad import jvp, vjp
+from uopc_array.grad import check_argnums, jvp, vjp
 from uopc_core import UOp, composite
 from uopc_core.errors import AxisError, ShapeError, TraceError
 
@@ -63,7 +63,9 @@ def _build_vmap(f: Function, in_axes: Any, out_axes: Any) -> Function:
         inner = [_without_axis(x, axis, replacements) for x, axis in zip(args, axes, strict=True)]
         named = {name: _without_axis(x, 0, replacements) for name, x in kwargs.items()}
         if not replacements:
-            raise ShapeError("vmap: expected one argument or more to map over, got None for all in in_axes")
+            raise ShapeError(
+                f"vmap: expected one argument or more to map over, got {len(args)} with in_axes={in_axes!r:.60}"
+            )
         return _mapped_result(f, inner, named, replacements, out_axes)
 
     return mapped
@@ -84,7 +86,7 @@ def _mapped_result(
     try:
         with running(record):
             leaves, treedef = flatten(run_user(f, inner, named))
-            nodes = [as_node(leaf) for leaf in leaves]
+            nodes = [as_node(leaf, name="vmap") for leaf in leaves]
             stored = any(differences(box, before) and holds_traced(box, params) for box, before in boxes)
         batched = uopc_core.batch(nodes, replacements)
         wanted = _axes_of("out_axes", out_axes, unflatten(treedef, batched))
@@ -136,13 +138,24 @@ def _without_axis(tree: Any, axes: Any, replacements: dict[UOp, UOp]) -> Any:
     return unflatten(treedef, inner)
 
 
-def _input(leaf: Any, axis: int | None, replacements: dict[UOp, UOp]) -> Any:
+def _axis(what: str, axis: Any) -> int:
+    """
+    Raises:
+        TypeError: it is no integer.
+    """
+    if isinstance(axis, bool):
+        raise TypeError(f"vmap: expected an integer or None for {what}, got {axis}")
+    return integer("vmap", what, axis)
+
+
+def _input(leaf: Any, axis: Any, replacements: dict[UOp, UOp]) -> Any:
     if axis is None:
         return leaf
-    node = as_node(leaf)
+    axis, node = _axis("in_axes", axis), as_node(leaf, name="vmap")
     if is_scalar(leaf) or not -node.ndim <= axis < node.ndim:
         raise AxisError(
-            f"vmap: axis {axis} is out of bounds for an argument of shape {node.shape}; use None in in_axes"
+            f"vmap: axis {axis} is out of bounds for an argument of shape {node.shape}; use None in in_axes for an "
+            "argument that is the same for all"
         )
     front = node.permute([axis % node.ndim, *[a for a in range(node.ndim) if a != axis % node.ndim]])
     sizes = {full.shape[0] for full in replacements.values()}
@@ -157,6 +170,7 @@ def _moved(leaf: Any, node: UOp, axis: int | None) -> Array:
     """The result `leaf`, of which `node` has the mapped axis in front, with that axis where it was asked for."""
     if axis is None:
         return wrap_like(leaf, node.shrink([(0, 1), *[(0, n) for n in node.shape[1:]]]).reshape(node.shape[1:]))
+    axis = _axis("out_axes", axis)
     if not -node.ndim <= axis < node.ndim:
         raise AxisError(f"vmap: axis {axis} of out_axes is out of bounds for a result of {node.ndim} axes")
     order = list(range(1, node.ndim))
@@ -190,6 +204,7 @@ def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 def _build_jacrev(f: Function, argnums: int | Sequence[int]) -> Function:
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         numbers = integers("jacrev", "argnums", argnums)
+        check_argnums("jacrev", args, kwargs, numbers)
         value, pull = vjp(_of_arguments(f, args, kwargs, numbers), *[args[i] for i in numbers])
         leaves, treedef = flatten(value)
         rows: list[Any] = []
@@ -230,6 +245,7 @@ def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
 def _build_jacfwd(f: Function, argnums: int | Sequence[int]) -> Function:
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         numbers = integers("jacfwd", "argnums", argnums)
+        check_argnums("jacfwd", args, kwargs, numbers)
         chosen = tuple([args[i] for i in numbers])
         leaves, treedef = flatten(chosen)
         nodes = [as_node(leaf) for leaf in leaves]

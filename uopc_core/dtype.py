@@ -87,7 +87,7 @@ def as_dtype(value: Any, name: str = "dtype") -> DType:
 def _words_for(value: Any) -> str:
     """`value` in a message; of an array, which has a dtype but is none, only its type."""
     if isinstance(value, np.dtype):
-        return value.name
+        return f"{value.name}; convert it before, as in np.asarray(x, np.float64)"
     return f"an array of {value.dtype}; pass its dtype" if hasattr(value, "dtype") else repr(value)
 
 
