@@ -71,7 +71,9 @@ def test_minimize_with_products_of_the_hessian(method: str) -> None:
 @pytest.mark.parametrize("method", [None, "L-BFGS-B", "TNC", "SLSQP", "trust-constr"])
 def test_bounds(method: str | None) -> None:
     bounds = [(xp.asarray(-2.0), xp.asarray(0.5))] * 3
-    as_object = optimize.Bounds(xp.full(3, -2.0), xp.full(3, 0.5))
+    lower: Any = xp.full(3, -2.0)
+    upper: Any = xp.full(3, 0.5)
+    as_object = optimize.Bounds(lower, upper)
     for given in (bounds, as_object):
         options = LONG[method] if method else None
         result = optimize.minimize(
@@ -92,7 +94,8 @@ def test_constraints(method: str) -> None:
         lambda x: xp.sum(x**2), START, jac=xp.grad(lambda x: xp.sum(x**2)), method=method, constraints=[constraint]
     )
     np.testing.assert_allclose(result.x, np.full(3, 1 / 3), atol=1e-3)
-    linear = optimize.LinearConstraint(xp.ones((1, 3)), xp.asarray([1.0]), xp.asarray([1.0]))
+    plane: Any = xp.asarray([1.0])
+    linear = optimize.LinearConstraint(xp.ones((1, 3)), plane, plane)
     again = optimize.minimize(
         lambda x: xp.sum(x**2), START, jac=xp.grad(lambda x: xp.sum(x**2)), method=method, constraints=[linear]
     )
@@ -132,7 +135,7 @@ def test_root_of_a_number(method: str) -> None:
     first = xp.grad(function)
     arguments = {"newton": {"fprime": first}, "halley": {"fprime": first, "fprime2": xp.grad(first)}}.get(method)
     if arguments is None:
-        found = optimize.brentq(function, 0.0, 2.0)
+        found: Any = optimize.brentq(function, 0.0, 2.0)
     else:
         found = optimize.root_scalar(function, x0=1.0, method=method, **arguments).root
     np.testing.assert_allclose(float(found), 2 ** (1 / 3), rtol=1e-8)
@@ -157,7 +160,9 @@ def test_solve_ivp(method: str) -> None:
         y = xp.asarray(y)
         return xp.stack([y[1], -y[0]])
 
-    extra = {} if method in ("RK45", "DOP853") else {"jac": lambda t, y: xp.jacfwd(lambda y: flow(t, y))(xp.asarray(y))}
+    extra: dict[str, Any] = (
+        {} if method in ("RK45", "DOP853") else {"jac": lambda t, y: xp.jacfwd(lambda y: flow(t, y))(xp.asarray(y))}
+    )
     result = solve_ivp(flow, (0.0, 3.0), xp.asarray([1.0, 0.0]), method=method, rtol=1e-8, atol=1e-10, **extra)
     np.testing.assert_allclose(result.y[:, -1], [np.cos(3.0), -np.sin(3.0)], atol=1e-5)
 

@@ -2,6 +2,8 @@
 complex numbers at the edges, indices out of bounds where there are no elements.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -78,17 +80,17 @@ OPERATORS = {
 }
 
 
-def _bits(x):
-    x = np.asarray(x)
+def _bits(value: Any):
+    x: Any = np.asarray(value)
     parts = [x.real, x.imag] if x.dtype.kind == "c" else [x]
     return [np.where(np.isnan(part), np.nan, part).tobytes() for part in parts]
 
 
-def _assert_same_bits(function, *arrays):
+def _assert_same_bits(function: Any, *arrays: Any):
     answers = []
     for tier in TIERS:
         with context(tier=tier):
-            given = [xp.asarray(x) for x in arrays]
+            given: list[Any] = [xp.asarray(x) for x in arrays]
             answers += [_bits(function(*given)), _bits(xp.jit(function)(*given))]
     assert all(answer == answers[0] for answer in answers)
 
@@ -126,7 +128,7 @@ NO_ELEMENTS = {
 @pytest.mark.parametrize("jitted", [False, True])
 def test_an_index_out_of_bounds_where_there_are_no_elements(name, tier, jitted):
     x = xp.ones((3, 3, 0))
-    function = xp.jit(NO_ELEMENTS[name]) if jitted else NO_ELEMENTS[name]
+    function: Any = xp.jit(NO_ELEMENTS[name]) if jitted else NO_ELEMENTS[name]
     with context(tier=tier):
         inside = np.asarray(function(x, xp.asarray([1, -2])))
         assert inside.shape == np.asarray(NO_ELEMENTS[name](x, xp.asarray([0, 0]))).shape

@@ -1,6 +1,7 @@
 """Values that are kept while what they were computed with dies: no kernel may write to memory that it still reads."""
 
 import itertools
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -73,7 +74,8 @@ _combinations = st.tuples(*[st.sampled_from(list(names)) for names in (PRODUCTS,
 @given(_combinations, st.sampled_from([2, 3, 33]), st.sampled_from([np.float64, np.complex128]))
 def test_what_is_kept_and_what_dies(names, n, dtype):
     random = np.random.default_rng(n)
-    x, a = random.standard_normal(n).astype(dtype), random.standard_normal((n, n)).astype(dtype)
+    x: Any = random.standard_normal(n).astype(dtype)
+    a: Any = random.standard_normal((n, n)).astype(dtype)
     if dtype is np.complex128 and {"comparison", "chosen", "sorted", "gathered"} & set(names):
         dtype, x, a = np.float64, x.real, a.real  # these have no order of complex numbers
     want = _program(np, names, x, a)

@@ -62,7 +62,7 @@ EXITS: dict[str, Callable[[Any], Any]] = {
     "np.fromiter": lambda p: xp.sum(xp.asarray(np.fromiter(p, float))) + p[0],
     "np.from_dlpack": lambda p: xp.sum(xp.asarray(np.from_dlpack(p))) + p[0],
     "tobytes": lambda p: xp.sum(xp.asarray(np.frombuffer(p.tobytes()))) + p[0],
-    "memoryview": lambda p: xp.sum(xp.asarray(np.asarray(memoryview(np.asarray(p))))) + p[0],
+    "memoryview": lambda p: xp.sum(xp.asarray(np.asarray(memoryview(p.to_numpy())))) + p[0],
     "pickle": lambda p: xp.sum(pickle.loads(pickle.dumps(p))) + p[0],
     "a file": stored_in_a_file,
     "a buffer, element by element": filled,

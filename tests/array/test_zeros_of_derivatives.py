@@ -444,7 +444,7 @@ def test_a_network_on_rows_that_are_left_out(tier: str) -> None:
     rng = np.random.default_rng(0)
     x = rng.standard_normal((40, 32))
     x[5:9] = np.nan
-    kept = ~np.isnan(x).any(1)
+    kept: Any = ~np.isnan(x).any(1)
     params = [xp.asarray(rng.standard_normal((32, 32)) / 6) for _ in range(3)]
 
     def loss(params: Any, x: Any, kept: Any) -> Any:
