@@ -55,8 +55,16 @@ _OPPOSITE: dict[str, str] = {"backward": "forward", "ortho": "ortho", "forward":
 _OneAxis = Callable[[UOp], UOp]
 
 
-def _check_norm(name: str, norm: str) -> None:
+def _norm_of(name: str, norm: str | None) -> str:
+    """The norm; None, as NumPy's functions hand it on, is the default.
+
+    Raises:
+        ValueError: an unknown one.
+    """
+    if norm is None:
+        return "backward"
     check_choice(name, "norm", norm, _OPPOSITE)
+    return norm
 
 
 def _complex_node(name: str, x: Array) -> UOp:
@@ -102,9 +110,9 @@ def _extern(kind: str, node: UOp, *params: Any) -> UOp:
     return UOp.new(Ops.EXTERN, (node,), (kind, params, 0))
 
 
-def _one(name: str, kind: str, node: UOp, n: int | None, axis: int, norm: str) -> UOp:
+def _one(name: str, kind: str, node: UOp, n: int | None, axis: int, norm: str | None) -> UOp:
     """The transform `kind` along one axis; `n` counts the elements that go in."""
-    _check_norm(name, norm)
+    norm = _norm_of(name, norm)
 
     def transform(moved: UOp) -> UOp:
         length = moved.shape[-1] if n is None else integer(name, "n", n)
@@ -113,8 +121,8 @@ def _one(name: str, kind: str, node: UOp, n: int | None, axis: int, norm: str) -
     return _along(name, node, axis, transform)
 
 
-def _one_irfft(name: str, node: UOp, n: int | None, axis: int, norm: str) -> UOp:
-    _check_norm(name, norm)
+def _one_irfft(name: str, node: UOp, n: int | None, axis: int, norm: str | None) -> UOp:
+    norm = _norm_of(name, norm)
 
     def transform(moved: UOp) -> UOp:
         length = 2 * (moved.shape[-1] - 1) if n is None else integer(name, "n", n)
@@ -150,14 +158,14 @@ def _split_last(
     return chosen[:-1], *chosen[-1]
 
 
-def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm | None = "backward") -> Array:
     """Discrete Fourier transform along an axis.
 
     Args:
         x: floating; real input is taken for complex.
         n: length along ``axis``, to which ``x`` is cut or padded with zeros; None is as it is.
         axis: axis of the transform.
-        norm: "backward" scales by 1, "ortho" by 1/sqrt(n), "forward" by 1/n.
+        norm: "backward" (or None) scales by 1, "ortho" by 1/sqrt(n), "forward" by 1/n.
     Returns:
         complex; shape of ``x`` with ``n`` along ``axis``.
     Raises:
@@ -171,7 +179,7 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
     return wrap(_one("fft", "fft", _complex_node("fft", x), n, axis, norm))
 
 
-def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm | None = "backward") -> Array:
     """Inverse of `fft` along an axis; arguments as there, with "backward" scaling by 1/n and "forward" by 1.
 
     Raises:
@@ -184,7 +192,7 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
 
 
 def fftn(
-    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm | None = "backward"
 ) -> Array:
     """Discrete Fourier transform along several axes.
 
@@ -208,7 +216,7 @@ def fftn(
 
 
 def ifftn(
-    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm | None = "backward"
 ) -> Array:
     """Inverse of `fftn`; arguments as there.
 
@@ -222,7 +230,7 @@ def ifftn(
     return wrap(_several("ifftn", "ifft", _complex_node("ifftn", x), s, axes, norm))
 
 
-def _several(name: str, kind: str, node: UOp, s: Sequence[int] | None, axes: AxisLike, norm: str) -> UOp:
+def _several(name: str, kind: str, node: UOp, s: Sequence[int] | None, axes: AxisLike, norm: str | None) -> UOp:
     try:
         for axis, n in reversed(_axes_and_lengths(name, node.shape, s, axes)):
             node = _one(name, kind, node, n, axis, norm)
@@ -231,7 +239,7 @@ def _several(name: str, kind: str, node: UOp, s: Sequence[int] | None, axes: Axi
     return node
 
 
-def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm | None = "backward") -> Array:
     """Fourier transform of real data along an axis: the non-negative frequencies.
 
     Args:
@@ -253,7 +261,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     return wrap(_one("rfft", "rfft", _real_node("rfft", x), n, axis, norm))
 
 
-def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm | None = "backward") -> Array:
     """Inverse of `rfft`.
 
     Args:
@@ -275,7 +283,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
 
 
 def rfftn(
-    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm | None = "backward"
 ) -> Array:
     """Fourier transform of real data along several axes: `rfft` along the last of them, then `fft` along the others.
 
@@ -300,7 +308,7 @@ def rfftn(
 
 
 def irfftn(
-    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm = "backward"
+    x: Array, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: Norm | None = "backward"
 ) -> Array:
     """Inverse of `rfftn`; ``s`` gives the lengths of the result.
 
@@ -318,7 +326,7 @@ def irfftn(
     return wrap(_one_irfft("irfftn", node, n, axis, norm))
 
 
-def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm | None = "backward") -> Array:
     """Transform of a signal that is Hermitian in time and so has a real spectrum.
 
     Args:
@@ -334,11 +342,11 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
         >>> xp.fft.hfft(xp.asarray([1.0 + 0j, 0j, 0j]))
         Array([1., 1., 1., 1.], dtype=float64)
     """
-    _check_norm("hfft", norm)
-    return wrap(_one_irfft("hfft", _complex_node("hfft", x).unary(Ops.CONJ), n, axis, _OPPOSITE[norm]))
+    opposite = _OPPOSITE[_norm_of("hfft", norm)]
+    return wrap(_one_irfft("hfft", _complex_node("hfft", x).unary(Ops.CONJ), n, axis, opposite))
 
 
-def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm | None = "backward") -> Array:
     """Inverse of `hfft`: the non-negative times of a signal with the real spectrum ``x``.
 
     Raises:
@@ -347,8 +355,8 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
         >>> xp.fft.ihfft(xp.asarray([4.0, 0.0, 0.0, 0.0]))
         Array([1.-0.j, 1.-0.j, 1.-0.j], dtype=complex128)
     """
-    _check_norm("ihfft", norm)
-    return wrap(_one("ihfft", "rfft", _real_node("ihfft", x), n, axis, _OPPOSITE[norm]).unary(Ops.CONJ))
+    opposite = _OPPOSITE[_norm_of("ihfft", norm)]
+    return wrap(_one("ihfft", "rfft", _real_node("ihfft", x), n, axis, opposite).unary(Ops.CONJ))
 
 
 def _frequency_dtype(name: str, dtype: Any) -> DType:

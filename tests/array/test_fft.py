@@ -191,3 +191,10 @@ def test_nothing_is_computed_before_it_is_looked_at() -> None:
     assert lazy.shape == (2,)
     with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 3"):
         np.asarray(lazy)
+
+
+@pytest.mark.parametrize("name", "fft ifft rfft irfft hfft ihfft fftn ifftn rfftn irfftn".split())
+def test_no_norm_is_the_default(name: str) -> None:
+    x = np.random.default_rng(3).standard_normal((4, 6))
+    function = getattr(fft, name)
+    assert np.array_equal(np.asarray(function(xp.asarray(x), norm=None)), np.asarray(function(xp.asarray(x))))
