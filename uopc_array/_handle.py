@@ -17,6 +17,7 @@ from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
 from uopc_array._tracing import current_record
 from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, current, when_eager
+from uopc_core.errors import shortened
 
 __all__ = ["Handle", "Root", "View"]
 
@@ -262,10 +263,13 @@ class Handle:
         uop = self._uop
         if uop.op is Ops.BUFFER:
             return uop.arg
-        if uop.realized is None and hasattr(self, "_mates") and not uop.flags & TRACED:
-            compute([uop, *_pending(self._mates)])
-            del self._mates
-        memory = buffer_of_node(uop, what)
+        try:
+            if uop.realized is None and hasattr(self, "_mates") and not uop.flags & TRACED:
+                compute([uop, *_pending(self._mates)])
+                del self._mates
+            memory = buffer_of_node(uop, what)
+        except Exception as error:
+            raise shortened(error) from None
         if not uop.flags & TRACKED:
             self._rebind(UOp.buffer(memory))
         return memory

@@ -62,8 +62,11 @@ def integer(name: str, what: str, value: Any, error: type[TypeError] = TypeError
     try:
         return operator.index(value)
     except TypeError:
-        remedy = "; convert it with int(...)" if isinstance(value, float | np.floating) else ""
-        raise error(f"{name}: expected an integer for {what}, got {_shown(value)}{remedy}") from None
+        raise error(f"{name}: expected an integer for {what}, got {_shown(value)}{_remedy(value)}") from None
+
+
+def _remedy(value: Any) -> str:
+    return "; convert it with int(...)" if isinstance(value, float | np.floating) else ""
 
 
 def _integer_of_array(name: str, what: str, node: UOp, error: type[TypeError]) -> int:
@@ -88,7 +91,9 @@ def integers(name: str, what: str, value: Any) -> tuple[int, ...]:
             return tuple([integer(name, what, item) for item in cast("Iterable[Any]", value)])
     except Exception as error:
         raise shortened(error) from None
-    raise TypeError(f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}")
+    raise TypeError(
+        f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}{_remedy(value)}"
+    )
 
 
 def is_sequence(value: Any) -> bool:
@@ -164,8 +169,11 @@ def number_or_node(name: str, what: str, value: Any) -> int | float | UOp:
     Raises:
         TypeError, ShapeError: it is no real number, or more than one.
     """
-    if not isinstance(value, Handle) or not value._uop.flags & (TRACED | TRACKED):
-        return number(name, what, value)
+    try:
+        if not isinstance(value, Handle) or not value._uop.flags & (TRACED | TRACKED):
+            return number(name, what, value)
+    except Exception as error:
+        raise shortened(error) from None
     node = value._uop
     if node.shape or is_complex(node.dtype):
         raise DTypeError(f"{name}: expected one real number for {what}, got {_shown(node)}")

@@ -476,7 +476,10 @@ def rows_and_columns(name: str, given: dict[str, int | None]) -> tuple[int, ...]
 
 def _within(name: str, k: int, shape: tuple[int, ...]) -> int:
     """The number of a diagonal, or of one just outside where it is further out, so that places do not overflow."""
-    return max(min(integer(name, "k", k), shape[-1]), -shape[-2])
+    try:
+        return max(min(integer(name, "k", k), shape[-1]), -shape[-2])
+    except Exception as error:
+        raise shortened(error) from None
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:

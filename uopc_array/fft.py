@@ -63,7 +63,10 @@ def _norm_of(name: str, norm: str | None) -> str:
     """
     if norm is None:
         return "backward"
-    check_choice(name, "norm", norm, _OPPOSITE)
+    try:
+        check_choice(name, "norm", norm, _OPPOSITE)
+    except Exception as error:
+        raise shortened(error) from None
     return norm
 
 

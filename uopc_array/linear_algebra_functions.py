@@ -11,7 +11,7 @@ from uopc_array._nodes import cast_node
 from uopc_array._promotion import broadcast, promote_dtypes
 from uopc_array.array import Array
 from uopc_core import UOp, composite
-from uopc_core.errors import AxisError, ShapeError
+from uopc_core.errors import AxisError, ShapeError, shortened
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -100,7 +100,10 @@ def tensordot(x1: Array, x2: Array, /, axes: Axes = 2) -> Array:
         Array([12, 34], dtype=int64)
     """
     left, right = _promoted("tensordot", x1, x2)
-    first, second = _paired_axes(left, right, axes)
+    try:
+        first, second = _paired_axes(left, right, axes)
+    except Exception as error:
+        raise shortened(error) from None
     shared = [left.shape[a] for a in first]
     if shared != [right.shape[a] for a in second]:
         raise ShapeError(

@@ -168,7 +168,8 @@ def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
     at = normalize_axis("concat", axis, nodes[0].ndim)
     if len({(node.ndim, node.shape[:at], node.shape[at + 1 :]) for node in nodes}) > 1:
         shapes = ", ".join(str(node.shape) for node in nodes)
-        raise ShapeError(f"concat: shapes must agree on every axis but {at}, got {shapes}")
+        remedy = "; x[None] has one axis more" if len({node.ndim for node in nodes}) > 1 else ""
+        raise ShapeError(f"concat: shapes must agree on every axis but {at}, got {shapes}{remedy}")
     return wrap(composite.concat(nodes, at))
 
 
@@ -191,7 +192,8 @@ def stack(arrays: Sequence[Array], /, axis: int = 0) -> Array:
     """
     nodes = _joined("stack", arrays, weak=False)
     if len({node.shape for node in nodes}) > 1:
-        raise ShapeError(f"stack: expected one shape, got {', '.join(str(node.shape) for node in nodes)}")
+        shapes = ", ".join(str(node.shape) for node in nodes)
+        raise ShapeError(f"stack: expected one shape, got {shapes}; concat joins arrays of different extents")
     return wrap(composite.stack(nodes, normalize_axis("stack", axis, nodes[0].ndim + 1)))
 
 

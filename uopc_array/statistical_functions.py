@@ -16,14 +16,13 @@ from uopc_array._arguments import (
     normalize_axes,
     normalize_axis,
     operand,
-    optional_dtype,
     wrap,
 )
 from uopc_array._nodes import cast_node, is_scalar
 from uopc_array._promotion import promote_to
 from uopc_array.array import Array
-from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer, is_unsigned
-from uopc_core.errors import AxisError, ShapeError
+from uopc_core import DType, Ops, UOp, as_dtype, composite, dtypes, is_bool, is_complex, is_integer, is_unsigned
+from uopc_core.errors import AxisError, ShapeError, shortened
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
@@ -31,7 +30,10 @@ __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "s
 def accumulator(name: str, dtype: DType, wanted: Any) -> DType:
     """The dtype in which a sum or product is taken: small integers and bool in 64 bits, unless one is asked for."""
     if wanted is not None:
-        return optional_dtype(name, wanted) or dtype
+        try:
+            return as_dtype(wanted, name)
+        except Exception as error:
+            raise shortened(error) from None
     if is_integer(dtype) or is_bool(dtype):
         return dtypes.uint64 if is_unsigned(dtype) else dtypes.int64
     return dtype
@@ -197,7 +199,10 @@ def per_degree_of_freedom(
     Args:
         overdrawn: the divisor where that is not positive: nan for the standard, 0 for NumPy.
     """
-    by = operand(name, "correction", correction)
+    try:
+        by = operand(name, "correction", correction)
+    except Exception as error:
+        raise shortened(error) from None
     if is_scalar(by) and isinstance(count, int):
         n = count - cast("float", by)
         return total / (n if n > 0 else overdrawn)

@@ -8,9 +8,8 @@ them. Nothing loops over the axis.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 import uopc_core
 from uopc_array._arguments import wrap_like
@@ -119,10 +118,7 @@ def _entries(axes: Any) -> list[Any]:
 def _axes_of(name: str, axes: Any, tree: Any) -> list[int | None]:
     """One axis per leaf of `tree`; an entry of `axes` stands for all leaves below its place."""
     try:
-        found = spread(axes, tree)
-        if all(axis is None or isinstance(axis, SupportsIndex) for axis in found):
-            return [axis if axis is None else operator.index(axis) for axis in found]
-        raise TypeError(f"vmap: {name} must hold integers and None, got {axes!r:.60}")
+        return [axis if axis is None else _axis(name, axis) for axis in spread(axes, tree)]
     except ValueError:
         raise ShapeError(
             f"vmap: {name} must be a number, None, or a container like what it is for, got {axes!r}"
@@ -148,10 +144,10 @@ def _axis(what: str, axis: Any) -> int:
     return integer("vmap", what, axis)
 
 
-def _input(leaf: Any, axis: Any, replacements: dict[UOp, UOp]) -> Any:
+def _input(leaf: Any, axis: int | None, replacements: dict[UOp, UOp]) -> Any:
     if axis is None:
         return leaf
-    axis, node = _axis("in_axes", axis), as_node(leaf, name="vmap")
+    node = as_node(leaf, name="vmap")
     if is_scalar(leaf) or not -node.ndim <= axis < node.ndim:
         raise AxisError(
             f"vmap: axis {axis} is out of bounds for an argument of shape {node.shape}; use None in in_axes for an "
@@ -170,7 +166,6 @@ def _moved(leaf: Any, node: UOp, axis: int | None) -> Array:
     """The result `leaf`, of which `node` has the mapped axis in front, with that axis where it was asked for."""
     if axis is None:
         return wrap_like(leaf, node.shrink([(0, 1), *[(0, n) for n in node.shape[1:]]]).reshape(node.shape[1:]))
-    axis = _axis("out_axes", axis)
     if not -node.ndim <= axis < node.ndim:
         raise AxisError(f"vmap: axis {axis} of out_axes is out of bounds for a result of {node.ndim} axes")
     order = list(range(1, node.ndim))

@@ -25,6 +25,7 @@ from tests.array.errors import (
     WHEN_COMPUTED,
     arguments_of,
 )
+from tests.array.test_errors_at_their_line import frames_of_ours
 from tests.array.test_inspection import FUNCTIONS
 from uopc_core import context
 from uopc_core.errors import GradientError, TraceError
@@ -53,11 +54,11 @@ def environment(library: Any) -> dict[str, Any]:
     return {"xp": library, "np": np, **{name: library.asarray(x.copy()) for name, x in values.items()}}
 
 
-def numpys_class(call: str) -> type[BaseException] | None:
+def numpys_class(call: str, names: dict[str, Any]) -> type[BaseException] | None:
     """The public class of what NumPy raises, None if it raises nothing."""
     try:
         with warnings.catch_warnings(action="ignore"):
-            exec(call, environment(np))
+            exec(call, names)
     except Exception as error:
         return next(c for c in type(error).__mro__ if c.__module__ == "builtins" or c in _NUMPYS_OWN)
     return None
@@ -70,11 +71,16 @@ def check(call: str, kind: type[Exception], name: str, words: str) -> Exception:
     message = str(info.value)
     assert re.match(rf"{re.escape(name)}(:|\(\) )", message), message
     assert re.search(words, message), message
+    assert frames_of_ours(info.value) <= 3
     return info.value
 
 
 def same_class(call: str, error: Exception) -> None:
-    theirs = numpys_class(call)
+    same_as_numpys(error, call, environment(np))
+
+
+def same_as_numpys(error: Exception, call: str, names: dict[str, Any]) -> None:
+    theirs = numpys_class(call, names)
     assert theirs is None or isinstance(error, theirs), (call, type(error), theirs)
 
 
@@ -200,6 +206,7 @@ def test_an_operator_or_method_refuses(call: str, name: str, error: type[Excepti
 def test_an_index_or_assignment_refuses(call: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words) as info:
         exec(call, environment(xp))
+    assert frames_of_ours(info.value) <= 3
     same_class(call, info.value)
 
 
@@ -210,6 +217,7 @@ def test_what_depends_on_values_is_refused_where_they_are_known_or_else_when_the
 ) -> None:
     with context(tier=tier), pytest.raises(error, match=words) as info:
         np.asarray(eval(call, environment(xp)))
+    assert frames_of_ours(info.value) <= 3
     same_class(call, info.value)
 
 
@@ -262,5 +270,6 @@ TRANSFORMS: dict[str, tuple[Any, type[Exception], str]] = {
 
 @pytest.mark.parametrize(("call", "error", "words"), TRANSFORMS.values(), ids=TRANSFORMS)
 def test_a_transform_refuses(call: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=words) as info:
         call()
+    assert frames_of_ours(info.value) <= 3

@@ -195,4 +195,4 @@ def test_tracebacks_end_near_the_line_of_the_user(name: str) -> None:
     kind, mistake = MISTAKES[name]
     with pytest.raises(kind) as caught:
         mistake()
-    assert frames_of_ours(caught.value) <= 4
+    assert frames_of_ours(caught.value) <= 3
