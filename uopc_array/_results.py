@@ -56,6 +56,7 @@ class _Constant:
     value: Any
 
 
+_ITERATOR: type[Any] = Iterator
 _Part = _Given | _Made | _ViewOf | _Owner | _Constant
 
 
@@ -196,7 +197,7 @@ class Encoder:
         return None if number is None else _Made(number)
 
     def _constant(self, leaf: Any) -> _Constant:
-        if isinstance(leaf, Iterator):
+        if isinstance(leaf, _ITERATOR):
             raise TraceError(
                 f"jit: {self._record.function} returns or stores an iterator ({_name_of(leaf)}), which would hold "
                 "what was computed when it was traced; return a list or a tuple"

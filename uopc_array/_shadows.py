@@ -9,6 +9,7 @@ The three classes have one layout, so a handle changes its class and keeps its i
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -94,6 +95,14 @@ for _class in (ShadowedArray, LeftOverArray):
 
 _lock = threading.RLock()  # held for a few lines of this module, never while other code runs
 _traces_of: dict[int, int] = {}  # of a shadowed handle, by its identity: how many traces see it
+
+
+def _renew_after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_after_fork)
 
 
 @contextmanager

@@ -67,16 +67,11 @@ class Shadow:
 
     Attributes:
         handle: the handle, whose own slots stay as they are for everybody else.
-        first: the node when the trace began.
     """
 
     handle: Any
     node: UOp
     alias: Any
-    first: UOp = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.first = self.node
 
 
 @dataclass(eq=False)
@@ -90,7 +85,7 @@ class Record:
         shadows: the handles older than the trace that it knows, by their identity.
         created: handles made on nodes without a value.
         written: other handles that got such a node, with the node that they had.
-        weak: nodes of Python integers, of the inputs and computed from them, with what computed them.
+        weak: nodes of Python integers, of the inputs and computed from them.
         casts: integer nodes of such numbers that became another integer dtype, with that dtype and the operation.
     """
 

@@ -14,22 +14,23 @@ else:
 
 __all__ = ["TreeDef", "flatten", "flatten_named", "flatten_until", "map_tree", "spread", "unflatten"]
 
+NAMESPACE = "uopc_array"  # in which optree knows classes that users register
 TreeDef: TypeAlias = "optree.PyTreeSpec"
 
 
 def flatten(tree: Any) -> tuple[list[Any], TreeDef]:
     """The leaves of `tree` in order, and its structure; None is part of the structure."""
-    return optree.tree_flatten(tree)
+    return optree.tree_flatten(tree, namespace=NAMESPACE)
 
 
 def flatten_until(tree: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], TreeDef]:
     """As `flatten`; what `is_leaf` holds for is not looked into."""
-    return optree.tree_flatten(tree, is_leaf=is_leaf)
+    return optree.tree_flatten(tree, is_leaf=is_leaf, namespace=NAMESPACE)
 
 
 def flatten_named(tree: Any, name: str) -> tuple[list[Any], list[str], TreeDef]:
     """As `flatten`, with the place of each leaf in words: ``argument 0['w'][1]``."""
-    paths, leaves, treedef = optree.tree_flatten_with_path(tree)
+    paths, leaves, treedef = optree.tree_flatten_with_path(tree, namespace=NAMESPACE)
     return leaves, [name + "".join(f"[{step!r}]" for step in path) for path in paths], treedef
 
 
@@ -39,7 +40,7 @@ def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
 
 def map_tree(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """`function` of every leaf of `tree` and the leaves at the same place in `rest`."""
-    return optree.tree_map(function, tree, *rest)
+    return optree.tree_map(function, tree, *rest, namespace=NAMESPACE)
 
 
 def spread(values: Any, tree: Any) -> list[Any]:
@@ -48,8 +49,9 @@ def spread(values: Any, tree: Any) -> list[Any]:
     Raises:
         ValueError: `values` has another structure.
     """
-    spread_out = optree.tree_leaves(optree.tree_broadcast_prefix(values, tree, none_is_leaf=True), none_is_leaf=True)
-    leaves = optree.tree_leaves(tree, none_is_leaf=True)
+    filled = optree.tree_broadcast_prefix(values, tree, none_is_leaf=True, namespace=NAMESPACE)
+    spread_out = optree.tree_leaves(filled, none_is_leaf=True, namespace=NAMESPACE)
+    leaves = optree.tree_leaves(tree, none_is_leaf=True, namespace=NAMESPACE)
     return [value for value, leaf in zip(spread_out, leaves, strict=True) if leaf is not None]
 
 
