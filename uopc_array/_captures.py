@@ -26,7 +26,7 @@ from uopc_array._transformed import TracedFunction
 from uopc_array.array import Array
 from uopc_core import UOp
 
-__all__ = ["Walk", "array_key", "holds_traced", "is_object", "state_of", "value_key"]
+__all__ = ["Surroundings", "Walk", "array_key", "holds_traced", "is_object", "value_key"]
 
 _ATOMS = (str, bytes, bool, int, float, complex, type(None), type(Ellipsis), np.generic, np.dtype)
 SMALL = 64  # elements of an array that is looked at by value
@@ -384,14 +384,25 @@ def _slots_of(cls: type) -> list[str]:
     return [name for name in names if name not in ("__dict__", "__weakref__")]
 
 
-def state_of(f: Any) -> list[tuple[Box, dict[Hashable, Any]]]:
-    """The places that the function `f` can bind anew, with what they hold; none for functions of this package."""
-    if isinstance(f, FunctionType) and _is_foreign(f.__globals__.get("__name__")):
-        return []
-    walk = Walk()
-    walk.visit(f)
-    walk.look_into_namespaces()
-    return walk.boxes
+class Surroundings:
+    """The places that a function can bind anew; none for functions of this package."""
+
+    def __init__(self, f: Any) -> None:
+        self._function = f
+        self._walk: Walk | None = None
+        self._is_ours = isinstance(f, FunctionType) and _is_foreign(f.__globals__.get("__name__"))
+
+    def boxes(self) -> list[tuple[Box, dict[Hashable, Any]]]:
+        """The places with what they hold now."""
+        if self._is_ours:
+            return []
+        walk = self._walk
+        if walk is None or not walk.is_current():
+            walk = Walk()
+            walk.visit(self._function)
+            walk.look_into_namespaces()
+            self._walk = walk
+        return walk.boxes
 
 
 def holds_traced(box: Box, params: Collection[UOp]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import uopc_core
 from uopc_array._arguments import wrap_like
 from uopc_array._boxes import Box, Contents, differences, put_back
-from uopc_array._captures import holds_traced, state_of
+from uopc_array._captures import Surroundings, holds_traced
 from uopc_array._nodes import as_node, is_scalar
 from uopc_array._numbers import integer, integers, is_sequence
 from uopc_array._shadows import close_record, running
@@ -54,6 +54,8 @@ def vmap(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
 
 
 def _build_vmap(f: Function, in_axes: Any, out_axes: Any) -> Function:
+    around = Surroundings(f)
+
     def mapped(*args: Any, **kwargs: Any) -> Any:
         replacements: dict[UOp, UOp] = {}
         axes: list[Any] = _entries(in_axes) if isinstance(in_axes, tuple | list) else [in_axes] * len(args)
@@ -65,13 +67,18 @@ def _build_vmap(f: Function, in_axes: Any, out_axes: Any) -> Function:
             raise ShapeError(
                 f"vmap: expected one argument or more to map over, got {len(args)} with in_axes={in_axes!r:.60}"
             )
-        return _mapped_result(f, inner, named, replacements, out_axes)
+        return _mapped_result(f, around, inner, named, replacements, out_axes)
 
     return mapped
 
 
 def _mapped_result(
-    f: Function, inner: list[Any], named: dict[str, Any], replacements: dict[UOp, UOp], out_axes: Any
+    f: Function,
+    around: Surroundings,
+    inner: list[Any],
+    named: dict[str, Any],
+    replacements: dict[UOp, UOp],
+    out_axes: Any,
 ) -> Any:
     """What `f` returns on inputs without the axis, with the axis put in.
 
@@ -80,7 +87,7 @@ def _mapped_result(
     """
     record = Record("vmap", getattr(f, "__name__", repr(f)))
     params = set(replacements)
-    boxes = state_of(f)
+    boxes = around.boxes()
     stored = False
     try:
         with running(record):
