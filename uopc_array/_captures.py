@@ -11,8 +11,10 @@ import builtins
 import dis
 import enum
 import functools
+import os
 import struct
 import sys
+import sysconfig
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -34,6 +36,7 @@ _PLAIN = frozenset({str, bool, int, bytes, type(None)})  # a value of these type
 _TYPES = {"i": int, "u": int, "f": float, "c": complex}  # of traced Python numbers, by the kind of their dtype
 _FOREIGN = frozenset(sys.stdlib_module_names) - {"__main__", "test"} | {"numpy", "scipy", "uopc_array", "uopc_core"}
 _CALLABLES = (FunctionType, MethodType, functools.partial, TracedFunction, staticmethod, classmethod, property)
+_SITES = tuple({sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib")})
 _GENERATORS = frozenset({"Generator", "RandomState", "Random"})  # of random numbers, in NumPy and in Python
 _INNER = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__qualname__"})
 _COLLECTIONS = (list, tuple, dict, set, frozenset)
@@ -67,6 +70,13 @@ def _read_code(code: CodeType) -> _Code:
 def _is_foreign(module: object) -> bool:
     """Whether this is the name of a module whose own variables are none of the user's program."""
     return isinstance(module, str) and module.partition(".")[0] in _FOREIGN
+
+
+@functools.lru_cache(4096)
+def _is_installed(package: str) -> bool:
+    """Whether a package lies where installers put packages."""
+    path = getattr(sys.modules.get(package), "__file__", None)
+    return path is not None and os.path.abspath(path).startswith(_SITES)
 
 
 @functools.lru_cache(4096)
@@ -147,6 +157,7 @@ class Walk:
         self.ignored: dict[int, Any] = {}
         self.by_value = before.by_value if before else False
         self.is_tree = True
+        self._home = before._home if before else ""  # the package of the function that is looked into
         self.boxes: list[tuple[Box, dict[Hashable, Any]]] = []
         self.arrays: list[tuple[Any, bytes]] = []
         self.generators: list[Any] = []
@@ -211,7 +222,7 @@ class Walk:
             self.add_array(value)
             return
         if isinstance(value, ModuleType):
-            if not _is_foreign(value.__name__):
+            if not self._is_foreign(value.__name__):
                 self._spaces.setdefault(id(value), (value, set()))
             return
         place = self.place_of(value)
@@ -306,7 +317,7 @@ class Walk:
 
     def _add_class(self, cls: type) -> None:
         for base in cls.__mro__:
-            if not _is_foreign(base.__module__):
+            if not self._is_foreign(base.__module__):
                 self.classes[base] = None
                 self._spaces.setdefault(id(base), (base, set()))
 
@@ -331,6 +342,14 @@ class Walk:
             self.key.append(type(value))
             yield value.__func__
 
+    def _is_foreign(self, module: object) -> bool:
+        """Whether a module's own variables are none of the program's: it is installed, the function is elsewhere."""
+        if not isinstance(module, str) or _is_foreign(module):
+            return isinstance(module, str)
+        package = module.partition(".")[0]
+        self._home = self._home or package
+        return package != self._home and _is_installed(package)
+
     def _enter_function(self, f: FunctionType) -> Iterator[Any]:
         code = f.__code__
         self.key.append(code)
@@ -338,7 +357,7 @@ class Walk:
             yield from self._open(CellBox(cell))
         yield from f.__defaults__ or ()
         yield from (f.__kwdefaults__ or {}).values()
-        if not _is_foreign(f.__globals__.get("__name__")):
+        if not self._is_foreign(f.__globals__.get("__name__")):
             found = _read_code(code)
             self.attributes |= found.attributes
             names = [name for name in found.names if name in f.__globals__ or not hasattr(builtins, name)]

@@ -1013,6 +1013,21 @@ def test_first_calls_in_many_threads():
         assert type(model.w) is Array
 
 
+def test_installed_packages_are_not_looked_into():
+    f = jit(lambda x: x * (1 if pytest.approx(1.0) == 1.0 else 2))
+    f(1.0)
+    assert not any(type(item).__module__.startswith("_pytest") for item in f._state.walk.kept)
+    assert not any("_pytest" in getattr(item, "__module__", "") for item in f._state.walk.kept)
+
+
+def test_code_without_a_module_is_looked_into():
+    scope = {"w": xp.asarray(2.0)}
+    f = jit(eval("lambda x: x * w", scope))
+    assert float(f(3.0)) == 6.0
+    scope["w"] = xp.asarray(5.0)
+    assert float(f(3.0)) == 15.0
+
+
 def test_nothing_is_looked_at_where_nothing_is_captured():
     f = jit(lambda x: xp.sin(x) * 2)
     f(xp.ones(2))
