@@ -149,11 +149,13 @@ def normalize_axes(name: str, axis: AxisLike, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     try:
-        axes = tuple([normalize_axis(name, a, ndim) for a in (axis if isinstance(axis, tuple | list) else (axis,))])
+        if not isinstance(axis, tuple | list):
+            return (normalize_axis(name, axis, ndim),)
+        axes = tuple([normalize_axis(name, a, ndim) for a in axis])
     except Exception as error:
         raise shortened(error) from None
     if len(set(axes)) != len(axes):
-        raise AxisError(f"{name}: every axis may be named once, got axis={axis} for an array of {ndim} axes")
+        raise AxisError(f"{name}: every axis may be named once, got axis={tuple(axis)} for an array of {ndim} axes")
     return axes
 
 
