@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from types import ModuleType
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -231,8 +231,8 @@ class Protocols(Handle):
     ) -> Any:
         return PROTOCOLS["function"](function, types, args, kwargs)
 
-    def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(cast("Any", self.to_numpy(copy=False)))  # the stubs of NumPy leave out __buffer__ before 3.12
+    # There is no __buffer__: where Python has it, NumPy would ask it before __array__, and `np.asarray(x)` would be
+    # read-only, or a copy where memory is to be shared. `memoryview(x.to_numpy(copy=False))` is the way to memory.
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return _CPU

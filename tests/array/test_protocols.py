@@ -232,10 +232,12 @@ def test_there_is_no_memory_to_exchange_inside_jit():
         xp.jit(lambda x: x.__dlpack__())(xp.ones(3))
 
 
-def test_the_buffer_protocol_gives_a_read_only_view():
-    view = xp.asarray([1.5, 2.5]).__buffer__(0)  # what memoryview(x) calls from Python 3.12 on
+def test_memory_is_looked_at_by_way_of_numpy():
+    view = memoryview(xp.asarray([1.5, 2.5]).to_numpy(copy=False))
     assert view.readonly
     assert view.tolist() == [1.5, 2.5]
+    with pytest.raises(TypeError):
+        memoryview(xp.asarray([1.5, 2.5]))
 
 
 @pytest.mark.parametrize(
