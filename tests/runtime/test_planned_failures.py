@@ -11,6 +11,7 @@ import pytest
 import uopc_array as xp
 from tests.runtime.kernels import ROOT, needs_compiler
 from uopc_core.errors import CompileError
+from uopc_core.interpret import loops
 from uopc_core.runtime import background, cache
 from uopc_core.settings import context
 
@@ -27,6 +28,7 @@ def failing(monkeypatch):
     xp.show_config()
     monkeypatch.setattr(cache, "run_compiler", broken)
     monkeypatch.setattr(background, "_warned", False)
+    monkeypatch.setattr(loops, "_known", dict(loops._known))  # what fails to be made now would be NumPy's for good
     with context(verify=False):
         yield
 
@@ -123,6 +125,7 @@ def test_what_outlives_the_main_thread_computes(tmp_path):
     import atexit, threading, time
     import uopc_array as xp
     x = xp.ones(3_000_000)
+    xp.jit(lambda t: t)(x)  # loads optree, which at exit forgets its containers before whoever came earlier is called
     def work():
         time.sleep(0.3)
         print(float(xp.sum(x * 2)))
