@@ -11,6 +11,7 @@ import threading
 import types
 import weakref
 from collections import deque
+from typing import Any
 
 import numpy as np
 import optree
@@ -98,7 +99,7 @@ def model_with_attributes(wrap):
         def __call__(self, x):
             return self.w * x + self.bias
 
-    model = Model(xp.asarray([1.0, 2.0]))
+    model: Any = Model(xp.asarray([1.0, 2.0]))
     x = xp.asarray([1.0, 1.0])
     yield model(x)
     model.w = xp.asarray([5.0, 6.0])
@@ -604,9 +605,8 @@ def test_registered_pytrees():
         def __init__(self, a, b):
             self.a, self.b = a, b
 
-    optree.register_pytree_node(
-        Pair, lambda p: ((p.a, p.b), None, None), lambda _, parts: Pair(*parts), namespace="uopc_array"
-    )
+    register: Any = optree.register_pytree_node
+    register(Pair, lambda p: ((p.a, p.b), None, None), lambda _, parts: Pair(*parts), namespace="uopc_array")
     calls = []
 
     @jit
@@ -1014,7 +1014,7 @@ def test_first_calls_in_many_threads():
 
 
 def test_installed_packages_are_not_looked_into():
-    f = jit(lambda x: x * (1 if pytest.approx(1.0) == 1.0 else 2))
+    f: Any = jit(lambda x: x * (1 if pytest.approx(1.0) == 1.0 else 2))
     f(1.0)
     assert not any(type(item).__module__.startswith("_pytest") for item in f._state.walk.kept)
     assert not any("_pytest" in getattr(item, "__module__", "") for item in f._state.walk.kept)
@@ -1022,14 +1022,14 @@ def test_installed_packages_are_not_looked_into():
 
 def test_code_without_a_module_is_looked_into():
     scope = {"w": xp.asarray(2.0)}
-    f = jit(eval("lambda x: x * w", scope))
+    f: Any = jit(eval("lambda x: x * w", scope))
     assert float(f(3.0)) == 6.0
     scope["w"] = xp.asarray(5.0)
     assert float(f(3.0)) == 15.0
 
 
 def test_nothing_is_looked_at_where_nothing_is_captured():
-    f = jit(lambda x: xp.sin(x) * 2)
+    f: Any = jit(lambda x: xp.sin(x) * 2)
     f(xp.ones(2))
     assert f._state.key == 0
 
@@ -1102,7 +1102,8 @@ def _outcome(f, *args):
 def test_integers_with_arrays(name, dtype):
     a = xp.asarray([0, 1, 2], dtype=dtype)
     traced = jit(WITH_ARRAYS[name])
-    outer = jit(lambda a, k: jit(WITH_ARRAYS[name])(a, k))
+    inner: Any = jit(WITH_ARRAYS[name])
+    outer: Any = jit(lambda a, k: inner(a, k))
     for k in INTEGERS:
         wanted = _outcome(WITH_ARRAYS[name], a, k)
         if {"times_two": k * 2, "next": k + 1}.get(name, k) >= 2**63:

@@ -8,7 +8,7 @@ import json
 import math
 import pickle
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import array_api_compat
 import numpy as np
@@ -233,11 +233,12 @@ def test_there_is_no_memory_to_exchange_inside_jit():
 
 
 def test_memory_is_looked_at_by_way_of_numpy():
-    view = memoryview(xp.asarray([1.5, 2.5]).to_numpy(copy=False))
+    memory: Any = xp.asarray([1.5, 2.5]).to_numpy(copy=False)
+    view = memoryview(memory)
     assert view.readonly
     assert view.tolist() == [1.5, 2.5]
     with pytest.raises(TypeError):
-        memoryview(xp.asarray([1.5, 2.5]))
+        memoryview(cast("Any", xp.asarray([1.5, 2.5])))
 
 
 @pytest.mark.parametrize(
