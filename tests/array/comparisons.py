@@ -93,6 +93,7 @@ LIMITS = "bits eps max min smallest_normal dtype"
 CREATION = {
     "arange": Comparison(draw_range, ulps=4),
     "asarray": Comparison(draw_asarray),
+    "asanyarray": Comparison(draw_asarray),
     "from_dlpack": Comparison(
         lambda d: given(d.array(ALL)), ours=lambda x: xp.from_dlpack(x.to_numpy()), numpy=np.asarray
     ),
