@@ -40,6 +40,7 @@ _OURS = (
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
 )
 _NAME = re.compile(r"[A-Za-z_][\w.]*(?=: |\(\) )")
+_TRANSFORMS = frozenset({"grad", "hessian", "jacfwd", "jacrev", "jvp", "value_and_grad", "vjp", "vmap"})
 
 
 class ShapeError(ValueError):
@@ -153,6 +154,8 @@ def _named(error: Exception, name: str) -> Exception:
     if len(error.args) == 1 and isinstance(error.args[0], str):
         text = error.args[0]
         found = _NAME.match(text)
+        if name in _TRANSFORMS and found is not None and text[: found.end()] not in _TRANSFORMS:
+            return error  # names the function that has no derivative, which is what the user wants to know
         error.args = (f"{name}: {text}" if found is None else name + text[found.end() :],)
     return error
 
