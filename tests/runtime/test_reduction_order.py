@@ -34,8 +34,8 @@ def product(a: Any, b: Any) -> Any:
 COMBINE: dict[str, Callable[[Any, Any], Any]] = {
     "sum": lambda a, b: a + b,
     "prod": product,
-    "max": lambda a, b: np.where(a > b, a, b),
-    "min": lambda a, b: np.where(a < b, a, b),
+    "max": lambda a, b: np.where(b > a, b, a),
+    "min": lambda a, b: np.where(b < a, b, a),
 }
 FIRST = {"sum": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}
 SHAPES = [(3,), (7,), (8,), (2, 3), (16,), (17,), (128,), (1537,), (40, 33), (600, 7), (30, 5, 11)]

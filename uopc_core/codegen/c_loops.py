@@ -343,7 +343,7 @@ class LoopWriter(StatementWriter):
             self.line(f"for (int64_t l = 0; l < m; l++) {values}[l] = {self.operand(s.value)};")
         else:  # the same for all
             place = f"{acc.name}_[l % {lanes}]"
-            value = combine(self.need_typed, acc.op, acc.dtype, place, self.operand(s.value))
+            value = combine(self.need_typed, acc.op, acc.dtype, self.operand(s.value), place)
             self.line(f"for (int64_t l = 0; l < m; l++) {place} = {value};")
             return
         if _waits(self.lanes):
@@ -374,7 +374,7 @@ class LoopWriter(StatementWriter):
     def accumulate_one(self, s: Accumulate) -> None:
         assert self.lanes is not None
         acc = next(acc for acc in self.lanes.accs if acc.name == s.acc)
-        value = combine(self.need_typed, acc.op, acc.dtype, acc.name, self.operand(s.value))
+        value = combine(self.need_typed, acc.op, acc.dtype, self.operand(s.value), acc.name)
         self.line(f"{acc.name} = {value};")
 
     def tile_reduce(self, item: TileReduce) -> None:

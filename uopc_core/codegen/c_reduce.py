@@ -4,7 +4,8 @@ The elements that a reduction combines are numbered in the order of its axes. Up
 More go in blocks to 8 or 32 accumulators in turn; those of a block are combined in pairs, like the digits of a
 bit-reversed number, and blocks like the digits of a binary counter carry, so that the error of a sum grows as in
 pairwise summation (Higham 1993, "The accuracy of floating point summation"). This order depends on the number of
-elements alone: not on where they are in memory, nor on the loops that compute them.
+elements alone: not on where they are in memory, nor on the loops that compute them. The later of two operands comes
+first in `combine`: where an extreme finds two alike, zeros of both signs, the earlier one stays.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _names(acc: Acc, lanes: int = 0) -> tuple[str, str]:
 def need_gather(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that accumulates a block; returns its name."""
     t, name = _names(acc, lanes)
-    step = combine(need, acc.op, acc.dtype, "acc[k]", "x[k]")
+    step = combine(need, acc.op, acc.dtype, "x[k]", "acc[k]")
     need("SCALAR", SCALAR)
     need(
         f"{name}",
@@ -84,7 +85,7 @@ def need_flush(need: Need, acc: Acc, lanes: int) -> str:
     t, name = _names(acc, lanes)
     name = f"flush_{name}"
     fold = need_fold(need, acc, lanes)
-    step = combine(need, acc.op, acc.dtype, "tree[level]", "x")
+    step = combine(need, acc.op, acc.dtype, "x", "tree[level]")
     first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
     need(
         name,
@@ -104,7 +105,7 @@ def need_total(need: Need, acc: Acc) -> str:
     """Define the function that combines what there is in a tree of one or more blocks."""
     t, name = _names(acc)
     name = f"total_{name}"
-    step = combine(need, acc.op, acc.dtype, "tree[level]", "x")
+    step = combine(need, acc.op, acc.dtype, "x", "tree[level]")
     need(
         name,
         f"static {t} {name}(const {t} *restrict tree, int64_t blocks) {{\n"
@@ -122,7 +123,7 @@ def need_append(need: Need, acc: Acc, lanes: int) -> str:
     t, name = _names(acc, lanes)
     block = 16 * lanes
     gather, flush = need_gather(need, acc, lanes), need_flush(need, acc, lanes)
-    step = combine(need, acc.op, acc.dtype, "acc[lane]", "*x")
+    step = combine(need, acc.op, acc.dtype, "*x", "acc[lane]")
     name = f"append_{name}"
     need(
         name,
@@ -181,7 +182,7 @@ def need_push_row(need: Need, acc: Acc, tile: int) -> str:
     """Define the function that adds a row of values to a tree of rows."""
     t, name = _names(acc)
     name = f"push_row_{name}"
-    step = combine(need, acc.op, acc.dtype, "tree[level][l]", "x[l]")
+    step = combine(need, acc.op, acc.dtype, "x[l]", "tree[level][l]")
     need(
         name,
         "/* rows are combined as a binary counter carries: tree[k] is the result of 2^k of them */\n"
@@ -199,7 +200,7 @@ def need_total_row(need: Need, acc: Acc, tile: int) -> str:
     """Define the function that combines what there is in a tree of one or more rows."""
     t, name = _names(acc)
     name = f"total_row_{name}"
-    step = combine(need, acc.op, acc.dtype, "tree[level][l]", "x[l]")
+    step = combine(need, acc.op, acc.dtype, "x[l]", "tree[level][l]")
     need(
         name,
         f"static void {name}({t} (*restrict tree)[{tile}], int64_t rows, {t} *restrict x, int64_t m) {{\n"
@@ -222,7 +223,7 @@ def need_fold(need: Need, acc: Acc, lanes: int) -> str:
         return name
 
     def pair(a: str, b: str) -> str:
-        return combine(need, acc.op, acc.dtype, a, b)
+        return combine(need, acc.op, acc.dtype, b, a)
 
     halvings = [
         f"#pragma omp simd\n    for (int k = 0; k < {w}; k++) acc[k] = {pair('acc[k]', f'acc[k + {w}]')};\n"

@@ -86,8 +86,8 @@ def _rows(writer: Writer, acc: Acc, n: int) -> str:
     need = writer.need_typed
     push, total, order = need_push_row(need, acc, _ROWS), need_total_row(need, acc, _ROWS), need_lane_order(need, lanes)
     first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
-    step_in_order = combine(need, acc.op, acc.dtype, "acc[l]", f"((const {c} *)row)[l]")
-    step_apart = combine(need, acc.op, acc.dtype, "acc[l]", f"*(const {c} *)(row + l * apart)")
+    step_in_order = combine(need, acc.op, acc.dtype, f"((const {c} *)row)[l]", "acc[l]")
+    step_apart = combine(need, acc.op, acc.dtype, f"*(const {c} *)(row + l * apart)", "acc[l]")
     need(
         f"rows{lanes}",
         f"static void rows{lanes}(char *out, int64_t out_step, const char *x, int64_t apart, int64_t n, int64_t step, "

@@ -157,4 +157,4 @@ class StatementWriter(AccessWriter):
             self.renamed[acc.name] = f"{acc.name}_sum"
         else:
             place = f"{acc.name}_[l]" if how == "tile" else f"{acc.name}_l"
-            self.line(f"{place} = {combine(self.need_typed, acc.op, acc.dtype, place, value)};")
+            self.line(f"{place} = {combine(self.need_typed, acc.op, acc.dtype, value, place)};")

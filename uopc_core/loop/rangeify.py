@@ -354,7 +354,7 @@ def _lower_small_reduce(low: Lowering, node: UOp, at: Coords, guard: Guard) -> S
     out: Operand | None = Const(node.dtype.type(how is Ops.MUL).item(), node.dtype) if starts else None
     for inner in product(*[range(extent) for extent in extents]):
         x = yield source, (*at, *[Index((), i) for i in inner]), guard
-        out = x if out is None else low.compute(how, node, (out, x), node.dtype)
+        out = x if out is None else low.compute(how, node, (x, out), node.dtype)
     assert out is not None, node
     return out
 

@@ -23,25 +23,25 @@ typedef __UINT64_TYPE__ uint64_t;
 static inline void max_f32x32(float *restrict acc, const float *restrict x, int64_t m) {
     for (; m >= 32; m -= 32, x += 32)
 #pragma omp simd
-        for (int k = 0; k < 32; k++) acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > x[k] ? acc[k] : x[k]);
-    for (int64_t k = 0; k < m; k++) { acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > x[k] ? acc[k] : x[k]); SCALAR; }
+        for (int k = 0; k < 32; k++) acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]);
+    for (int64_t k = 0; k < m; k++) { acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]); SCALAR; }
 }
 /* the accumulators, combined in pairs */
 static inline float fold_max_f32x32(float *restrict acc) {
 #pragma omp simd
-    for (int k = 0; k < 16; k++) acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > acc[k + 16] ? acc[k] : acc[k + 16]);
+    for (int k = 0; k < 16; k++) acc[k] = acc[k + 16] != acc[k + 16] ? acc[k + 16] : (acc[k + 16] > acc[k] ? acc[k + 16] : acc[k]);
 #pragma omp simd
-    for (int k = 0; k < 8; k++) acc[k] = acc[k] != acc[k] ? acc[k] : (acc[k] > acc[k + 8] ? acc[k] : acc[k + 8]);
-    const float a = acc[0] != acc[0] ? acc[0] : (acc[0] > acc[4] ? acc[0] : acc[4]), b = acc[1] != acc[1] ? acc[1] : (acc[1] > acc[5] ? acc[1] : acc[5]);
-    const float c = acc[2] != acc[2] ? acc[2] : (acc[2] > acc[6] ? acc[2] : acc[6]), d = acc[3] != acc[3] ? acc[3] : (acc[3] > acc[7] ? acc[3] : acc[7]);
-    const float e = a != a ? a : (a > c ? a : c), f = b != b ? b : (b > d ? b : d);
-    return e != e ? e : (e > f ? e : f);
+    for (int k = 0; k < 8; k++) acc[k] = acc[k + 8] != acc[k + 8] ? acc[k + 8] : (acc[k + 8] > acc[k] ? acc[k + 8] : acc[k]);
+    const float a = acc[4] != acc[4] ? acc[4] : (acc[4] > acc[0] ? acc[4] : acc[0]), b = acc[5] != acc[5] ? acc[5] : (acc[5] > acc[1] ? acc[5] : acc[1]);
+    const float c = acc[6] != acc[6] ? acc[6] : (acc[6] > acc[2] ? acc[6] : acc[2]), d = acc[7] != acc[7] ? acc[7] : (acc[7] > acc[3] ? acc[7] : acc[3]);
+    const float e = c != c ? c : (c > a ? c : a), f = d != d ? d : (d > b ? d : b);
+    return f != f ? f : (f > e ? f : e);
 }
 /* blocks are combined as a binary counter carries: tree[k] is the result of 2^k of them */
 static void flush_max_f32x32(float *restrict tree, int64_t blocks, float *restrict acc) {
     float x = fold_max_f32x32(acc);
     int level = 0;
-    for (; blocks & 1; blocks >>= 1, level++) x = tree[level] != tree[level] ? tree[level] : (tree[level] > x ? tree[level] : x);
+    for (; blocks & 1; blocks >>= 1, level++) x = x != x ? x : (x > tree[level] ? x : tree[level]);
     tree[level] = x;
 #pragma omp simd
     for (int k = 0; k < 32; k++) acc[k] = (-__builtin_inff());
@@ -50,7 +50,7 @@ static float total_max_f32(const float *restrict tree, int64_t blocks) {
     int level = __builtin_ctzll((uint64_t)blocks);
     float x = tree[level++];
     for (blocks >>= level; blocks; blocks >>= 1, level++)
-        if (blocks & 1) x = tree[level] != tree[level] ? tree[level] : (tree[level] > x ? tree[level] : x);
+        if (blocks & 1) x = x != x ? x : (x > tree[level] ? x : tree[level]);
     return x;
 }
 __attribute__((simd("notinbranch"))) float expf(float);
@@ -71,25 +71,25 @@ static __attribute__((noinline)) void expf_v(float *y, const float *x, int64_t n
 static inline void add_f32x32(float *restrict acc, const float *restrict x, int64_t m) {
     for (; m >= 32; m -= 32, x += 32)
 #pragma omp simd
-        for (int k = 0; k < 32; k++) acc[k] = acc[k] + x[k];
-    for (int64_t k = 0; k < m; k++) { acc[k] = acc[k] + x[k]; SCALAR; }
+        for (int k = 0; k < 32; k++) acc[k] = x[k] + acc[k];
+    for (int64_t k = 0; k < m; k++) { acc[k] = x[k] + acc[k]; SCALAR; }
 }
 /* the accumulators, combined in pairs */
 static inline float fold_add_f32x32(float *restrict acc) {
 #pragma omp simd
-    for (int k = 0; k < 16; k++) acc[k] = acc[k] + acc[k + 16];
+    for (int k = 0; k < 16; k++) acc[k] = acc[k + 16] + acc[k];
 #pragma omp simd
-    for (int k = 0; k < 8; k++) acc[k] = acc[k] + acc[k + 8];
-    const float a = acc[0] + acc[4], b = acc[1] + acc[5];
-    const float c = acc[2] + acc[6], d = acc[3] + acc[7];
-    const float e = a + c, f = b + d;
-    return e + f;
+    for (int k = 0; k < 8; k++) acc[k] = acc[k + 8] + acc[k];
+    const float a = acc[4] + acc[0], b = acc[5] + acc[1];
+    const float c = acc[6] + acc[2], d = acc[7] + acc[3];
+    const float e = c + a, f = d + b;
+    return f + e;
 }
 /* blocks are combined as a binary counter carries: tree[k] is the result of 2^k of them */
 static void flush_add_f32x32(float *restrict tree, int64_t blocks, float *restrict acc) {
     float x = fold_add_f32x32(acc);
     int level = 0;
-    for (; blocks & 1; blocks >>= 1, level++) x = tree[level] + x;
+    for (; blocks & 1; blocks >>= 1, level++) x = x + tree[level];
     tree[level] = x;
 #pragma omp simd
     for (int k = 0; k < 32; k++) acc[k] = 0.0f;
@@ -98,7 +98,7 @@ static float total_add_f32(const float *restrict tree, int64_t blocks) {
     int level = __builtin_ctzll((uint64_t)blocks);
     float x = tree[level++];
     for (blocks >>= level; blocks; blocks >>= 1, level++)
-        if (blocks & 1) x = tree[level] + x;
+        if (blocks & 1) x = x + tree[level];
     return x;
 }
 typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;
