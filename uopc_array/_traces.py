@@ -58,6 +58,7 @@ class Trace:
         computed: numbers of the nodes that the plan computes.
         passed: nodes that are inputs as they came, with the number of the input.
         single: whether the result is one new array, and all there is; and whether that is weak.
+        is_quick: whether that, made by a plan that is there, of arguments that need no look.
     """
 
     params: list[UOp]
@@ -73,6 +74,7 @@ class Trace:
     foreign: bool = False
     is_plain: bool = False
     single: tuple[bool] | None = None
+    is_quick: bool = False
     computed: list[int] = field(default_factory=list[int])
     passed: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     executable: uopc_core.Executable | None = None
@@ -96,6 +98,7 @@ class Trace:
         executable = self.executable
         if executable is None:
             executable = self._prepare()
+            self.is_quick = self.single is not None and self.checks is None
         if self.checks is not None:
             self.checks.run(inputs)
         try:
@@ -105,6 +108,16 @@ class Trace:
         if self.single is not None:
             return Array._from_uop(UOp.buffer(buffers[0]), self.single[0])
         return Call(inputs, self._nodes(buffers, inputs), self.kinds, _no_object).fill(self.result)
+
+    def run_one(self, values: Sequence[Any]) -> Any:
+        """The result of a trace that is quick, for the memory and numbers that its inputs are."""
+        assert self.executable is not None, self.single
+        assert self.single is not None, self.nodes
+        try:
+            buffers = self.executable.run(values)
+        except IndexBoundsError as error:
+            raise named(error, self.nodes) from None
+        return Array._from_uop(UOp.buffer(buffers[0]), self.single[0])
 
     def values(self, inputs: Sequence[Any]) -> list[UOp]:
         """The nodes for inputs that have values."""

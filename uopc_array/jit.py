@@ -23,10 +23,12 @@ from uopc_array._traces import Trace, call_trace, make_trace
 from uopc_array._tracing import StateNeededError
 from uopc_array._transformed import TracedFunction, check_function
 from uopc_array.array import Array
+from uopc_core import Ops
 from uopc_core.errors import TraceError, shortened
 
 __all__ = ["JittedFunction", "jit"]
 
+_BUFFER = Ops.BUFFER
 MAX_TRACES = 256  # kept per function
 
 
@@ -39,9 +41,10 @@ class _State:
         key: stands for that in the key of a trace; 0 if there is nothing.
         cells: variables of closures, and what they held.
         others: whether there is more that may have changed.
+        cell: the only variable that may have, where there is one, and what it held: the usual case is looked at inline.
     """
 
-    __slots__ = ("cells", "handles", "key", "others", "walk")
+    __slots__ = ("cell", "cells", "handles", "key", "others", "value", "walk")
 
     def __init__(self, walk: Walk, key: int) -> None:
         self.walk = walk
@@ -50,6 +53,7 @@ class _State:
         known = [(box.cell, before[""]) for box, before in walk.boxes if isinstance(box, CellBox) and before]
         self.cells = tuple(known)
         self.others = len(known) < len(walk.boxes) + len(walk.arrays)
+        self.cell, self.value = known[0] if len(known) == 1 and not self.others else (None, None)
 
     def is_current(self) -> bool:
         """Whether all is as it was."""
@@ -83,25 +87,38 @@ class JittedFunction(TracedFunction):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         state = self._state
-        if state is None or (state.key and not state.is_current()):
+        try:
+            if state is None:
+                state = self._look()
+            elif state.cell is not None:
+                if state.cell.cell_contents is not state.value:
+                    state = self._look()
+            elif state.key and not state.is_current():
+                state = self._look()
+        except ValueError:  # the variable is not bound any more
             state = self._look()
         if not kwargs and not self._static_argnums:
-            key = _plain_key(args, state.key)
+            values: list[Any] = []
+            key = _plain_key(args, state.key, values)
             if key is not None:
                 trace = self._traces.get(key)
                 if trace is not None and trace.is_plain:
                     captured = state.handles
                     if not captured:
-                        return trace.run(args)
+                        return trace.run_one(values) if trace.is_quick and len(values) == len(args) else trace.run(args)
                     if not any([x._uop.flags for x in captured]):
                         return trace.run([*captured, *args])
+        try:
+            return self._call_in_full(state, args, kwargs)
+        except Exception as error:
+            raise shortened(error) from error.__cause__
+
+    def _call_in_full(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
             return self._call(state, args, kwargs)
         except StateNeededError as error:
             if self._by_value:
                 raise TraceError(str(error)) from None
-        except Exception as error:
-            raise shortened(error) from error.__cause__
         self._by_value = True
         self._memo = None
         return self._call(self._look(), args, kwargs)
@@ -188,11 +205,12 @@ def _names(given: Any) -> tuple[str, ...]:
     raise TypeError(f"jit: expected a name or a sequence of names for static_argnames, got {given!r:.60}")
 
 
-def _plain_key(args: tuple[Any, ...], state: int) -> Hashable | None:
+def _plain_key(args: tuple[Any, ...], state: int, values: list[Any]) -> Hashable | None:
     """The structure of arguments that are arrays with values and Python numbers only; None for any others.
 
     Args:
         state: stands for what the function can reach besides.
+        values: gets those of the arguments that are in memory already, or numbers.
     """
     key: list[Any] = [state]
     for x in args:
@@ -203,8 +221,11 @@ def _plain_key(args: tuple[Any, ...], state: int) -> Hashable | None:
             shape = uop.shape
             key.append(shape if shape or x._alias is not None else None)  # of a number None
             key.append(uop.dtype)
+            if uop.op is _BUFFER:
+                values.append(uop.arg)
         elif type(x) is float or (type(x) is int and -(2**63) <= x < 2**63) or type(x) is complex:
             key.append(type(x))
+            values.append(x)
         else:
             return None
     return tuple(key)
