@@ -2,6 +2,7 @@
 # make test    all tests                              make bench        speed, against other libraries
 # make lint    ruff and pyright                       make conformance  the array API's own test suite
 # make accuracy  errors of functions, derivatives and sums, to docs/accuracy.md
+# make test-reliability  threads, forks, signals, disks, compilers, memory: every trial, to docs/reliability.md
 # make fuzz    N=100 SEED=0: N random programs of each kind against NumPy, from any seed
 #
 # Needs make and Python 3.11 or newer. The virtual environment is made once, in .venv, and reused; VENV=folder names another one.
@@ -16,7 +17,7 @@ SEED ?= 0
 
 RUN = $(VENV)/bin/python
 
-.PHONY: demo test lint format bench conformance fuzz clean
+.PHONY: demo test test-reliability lint format bench conformance fuzz clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.ready-demo
@@ -25,6 +26,10 @@ demo: $(VENV)/.ready-demo
 # BLAS gets one thread in each worker: its threads spin while they wait for a core that another worker has.
 test: $(VENV)/.ready-test
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+test-reliability: $(VENV)/.ready-test
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) tests/reliability \
+		--reliability --reliability-page docs/reliability.md $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-test
 	$(RUN) -m ruff check .

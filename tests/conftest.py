@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +28,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what the tests see")
+    parser.addoption("--reliability", action="store_true", help="the long trials of tests/reliability too")
+    parser.addoption("--reliability-page", type=Path, help="write their results into this page")
     parser.addoption("--guard-pages", action="store_true", help="run every compiled plan between forbidden pages first")
 
 
