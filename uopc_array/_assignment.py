@@ -155,11 +155,12 @@ def _is_same_view(x: Handle, key: Any, value: Operand) -> bool:
     """Whether `value` is ``x[key]`` itself: the second half of ``x[key] += y``, which has written already."""
     if not isinstance(value, Handle) or not isinstance(value._alias, View):
         return False
-    lens, before = value._alias.chain
+    *before, lens = value._alias.lenses
     if not isinstance(lens, ItemLens) or not is_basic(key) or lens.key != key:
         return False
     alias = x._alias
-    return before is alias.chain if isinstance(alias, View) else before is None and value._alias.base is x
+    base, lenses = (alias.base, alias.lenses) if isinstance(alias, View) else (x, ())
+    return value._alias.base is base and tuple(before) == lenses
 
 
 def _settle_base(x: Handle) -> None:
@@ -182,7 +183,7 @@ def _writable(x: Handle) -> NumPyArray:
     x._rebind(_NOTHING)  # its node would keep the memory shared; `x` follows its base when it is read
     alias.root.version += 1
     target = own_memory(base)
-    for lens in alias.lenses():
+    for lens in alias.lenses:
         target = lens.on_array(target)
     return target
 

@@ -1,7 +1,7 @@
 """The handle: what the user holds on to, a slot that points at an immutable node and moves when the value changes.
 
-A view is a handle with a way to the handle whose elements it shares. It follows its base when that changes (each base
-counts its changes), and what is written to it is written to the base.
+A view is a handle with the steps from the handle whose elements it shares. It follows its base when that changes (each
+base counts its changes), and what is written to it is written to the base.
 A number, what NumPy has a scalar for, is a handle of no axes that neither is a view nor can have views: its value never
 changes. An array of no axes knows from the start that it may be viewed and written to.
 Invariant: a handle counts itself on its node (`uop.held`), so that what the user can see is computed once and kept.
@@ -12,17 +12,17 @@ from __future__ import annotations
 import weakref
 from typing import Any, Self
 
-from uopc_array._lenses import ChainLens, Lens, RowLens, chain_between, layout_of, write_back
+from uopc_array._lenses import ChainLens, Lens, RowLens, chain_between, shortened_chain, write_back
 from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
+from uopc_array._strided import layout_of
 from uopc_array._tracing import current_record
 from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, current, when_eager
 from uopc_core.errors import shortened
 
 __all__ = ["Handle", "Root", "View"]
 
-# the steps from a base to a view, last one first
-Chain = tuple[Lens, "Chain | None"]
+MOST_LENSES = 16  # steps from a base to a view, before they are made one
 
 _lazy_depth = MAX_DEPTH  # of graphs that nobody needs to look at twice: all, until eager evaluation is asked for
 
@@ -59,16 +59,16 @@ class View:
 
     Attributes:
         base: the handle whose elements these are, no view itself.
-        chain: the way from there.
+        lenses: the steps from there.
         root: the count of changes of `base`.
         version: the count that the node of the view belongs to.
     """
 
-    __slots__ = ("base", "chain", "root", "version")
+    __slots__ = ("base", "lenses", "root", "version")
 
-    def __init__(self, base: Handle, chain: Chain, root: Root) -> None:
+    def __init__(self, base: Handle, lenses: tuple[Lens, ...], root: Root) -> None:
         self.base = base
-        self.chain = chain
+        self.lenses = lenses
         self.root = root
         self.version = root.version
 
@@ -77,23 +77,19 @@ class View:
 
     def is_scattered(self) -> bool:
         """Whether no strides describe the view, so that only the graph can write through it."""
-        return any(isinstance(lens, RowLens) for lens in self.lenses())
-
-    def lenses(self) -> list[Lens]:
-        """The steps from the base to the view."""
-        out: list[Lens] = []
-        chain: Chain | None = self.chain
-        while chain is not None:
-            lens, chain = chain
-            out.append(lens)
-        return out[::-1]
+        return any(isinstance(lens, RowLens) for lens in self.lenses)
 
     def node_of_base(self) -> tuple[UOp, UOp]:
         """The present nodes of the base and of the view."""
         base = view = self.base._uop
-        for lens in self.lenses():
+        for lens in self.lenses:
             view = lens.on_node(view)
         return base, view
+
+    def shorten(self) -> None:
+        """Make one step of the steps from the base, so that neither they nor the nodes of views of views pile up."""
+        node = self.base._node
+        self.lenses = shortened_chain(self.lenses, node.shape, node.dtype)
 
 
 class Handle:
@@ -199,16 +195,19 @@ class Handle:
 
     def _view(self, uop: UOp, lens: Lens) -> Self:
         """A handle on `uop`, which is what `lens` gives of this one: a view of its elements; of a number, a value."""
-        view = self._from_uop(uop)
         alias = self._alias
+        if isinstance(alias, View) and len(alias.lenses) >= MOST_LENSES:
+            alias.shorten()
+            uop = lens.on_node(alias.node_of_base()[1])
+        view = self._from_uop(uop)
         if alias is None:
             if not self._node.shape:
                 return view
             alias = self._alias = Root()
         if isinstance(alias, View):
-            view._alias = View(alias.base, (lens, alias.chain), alias.root)
+            view._alias = View(alias.base, (*alias.lenses, lens), alias.root)
         else:
-            view._alias = View(self, (lens, None), alias)
+            view._alias = View(self, (lens,), alias)
         return view
 
     def _moved(self, uop: UOp) -> Self:
@@ -241,7 +240,7 @@ class Handle:
         if not isinstance(alias, View):
             return layout_of(self._uop.shape, self._uop.dtype)
         layout = layout_of(alias.base._uop.shape, alias.base._uop.dtype)
-        for lens in alias.lenses():
+        for lens in alias.lenses:
             layout = lens.on_array(layout)
         return layout
 

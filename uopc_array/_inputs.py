@@ -13,9 +13,9 @@ import numpy as np
 
 from uopc_array._boxes import AttributesBox, Box, DictBox, ListBox
 from uopc_array._captures import Walk, array_key, is_object, value_key
-from uopc_array._handle import Chain, View
+from uopc_array._handle import View
 from uopc_array._indexing import ItemLens
-from uopc_array._lenses import ChainLens, PartLens
+from uopc_array._lenses import ChainLens, Lens, PartLens
 from uopc_array._trees import flatten, unflatten
 from uopc_array.array import Array
 from uopc_core.errors import TraceError
@@ -251,18 +251,19 @@ def views_among(inputs: Sequence[Any]) -> list[SharedView]:
         base = cast("Array", alias.base)
         if id(base) in numbers or of_base[id(base)] > 1:
             group = numbers.get(id(base), -1 - list(of_base).index(id(base)))
-            out.append(SharedView(i, base, (i, group, base._uop.shape, base._uop.dtype, _chain_key(alias.chain))))
+            out.append(SharedView(i, base, (i, group, base._uop.shape, base._uop.dtype, _chain_key(alias.lenses))))
     return out
 
 
-def _chain_key(chain: Chain | None) -> Hashable:
+def _chain_key(lenses: Sequence[Lens]) -> Hashable:
     steps: list[Hashable] = []
-    while chain is not None:
-        lens, chain = chain
+    for lens in lenses:
         if isinstance(lens, ChainLens):
             steps.append(tuple(lens.steps))
+        elif isinstance(lens, ItemLens):
+            steps.append(repr(lens.key))
         else:
-            steps.append(repr(lens.key) if isinstance(lens, ItemLens) else cast("PartLens", lens).op)
+            steps.append(lens.op if isinstance(lens, PartLens) else lens)
     return tuple(steps)
 
 

@@ -8,15 +8,15 @@ Term: Foster et al. (2007), "Combinators for bidirectional tree transformations"
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
+from uopc_array._strided import layout_of, strided_lens
 from uopc_core import DType, Ops, UOp, composite, dtypes
 
-__all__ = ["ChainLens", "Lens", "PartLens", "RowLens", "chain_between", "layout_of", "write_back"]
+__all__ = ["ChainLens", "Lens", "PartLens", "RowLens", "chain_between", "shortened_chain", "write_back"]
 
 NumPyArray = np.ndarray[Any, Any]
 _INVERTIBLE = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.SHRINK})
@@ -87,10 +87,20 @@ class RowLens(ChainLens):
         return layout_of((x.size,), x.dtype)
 
 
-def layout_of(shape: tuple[int, ...], dtype: DType) -> NumPyArray:
-    """An array with the strides of row-major order and the memory of one element: nothing else may be read."""
-    strides = [dtype.itemsize * prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    return as_strided(np.zeros(1, dtype), shape, strides, writeable=False)
+def shortened_chain(lenses: Sequence[Lens], shape: tuple[int, ...], dtype: DType) -> tuple[Lens, ...]:
+    """What `lenses` do to a base of `shape` and `dtype`: one step, and two more for each row that has no strides."""
+    out: list[Lens] = []
+    base = view = layout_of(shape, dtype)
+    for lens in lenses:
+        if not isinstance(lens, RowLens):
+            view = lens.on_array(view)
+            continue
+        try:
+            view = np.reshape(view, -1, copy=False)
+        except ValueError:
+            out += [strided_lens(base, view), lens]
+            base = view = lens.on_array(view)
+    return (*out, strided_lens(base, view))
 
 
 def chain_between(x: UOp, view: UOp) -> list[UOp] | None:

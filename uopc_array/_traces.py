@@ -266,7 +266,7 @@ class _Tracing:
             handle = self.inputs[view.number]
             root = view.base._alias
             assert isinstance(root, Root)
-            alias = View(view.base, handle._alias.chain, root)
+            alias = View(view.base, handle._alias.lenses, root)
             shadow(self.record, handle, alias.node_of_base()[1], alias)
 
     def _undo(self) -> None:

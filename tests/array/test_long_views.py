@@ -1,0 +1,154 @@
+"""Views of views of views: what one costs does not depend on how many there were before it."""
+
+import random
+
+import numpy as np
+import pytest
+
+import uopc_array as xp
+from uopc_array._handle import MOST_LENSES
+from uopc_core import MAX_DEPTH
+
+MOST_NODES = 12 * MOST_LENSES  # of a view: a strided slice takes five, and its newaxis one more
+
+
+def random_step(rng, x):
+    """A view of `x`, an array of NumPy, with most of its elements, as a function of any such array."""
+    axis = rng.randrange(x.ndim)
+    n, before = x.shape[axis], (slice(None),) * axis
+    kind = rng.choice(["trim", "trim", "mirror", "skip", "item", "new", "T", "swap", "fold", "row", "real", "all"])
+    if kind in ("trim", "mirror", "skip", "item", "new"):
+        item = {
+            "trim": slice(1, -1) if n > 8 else slice(None),
+            "mirror": slice(None, None, -1),
+            "skip": slice(rng.randrange(2), None, rng.choice([2, -2])) if n > 40 else slice(None),
+            "item": n // 2 if n < 4 and x.ndim > 1 else slice(None),
+            "new": None if x.ndim < 5 else Ellipsis,
+        }[kind]
+        return lambda x: x[(*before, item)]
+    if kind == "fold" and n % 2 == 0:
+        folded = (*x.shape[:axis], n // 2, 2, *x.shape[axis + 1 :])
+        return lambda x: x.reshape(folded)
+    if kind == "row":
+        return lambda x: x.reshape(-1)
+    return {
+        "T": lambda x: x.T,
+        "swap": lambda x: x.swapaxes(axis, 0),
+        "real": lambda x: x.real,
+    }.get(kind, lambda x: x[...])
+
+
+def random_steps(seed, x, n):
+    """Steps that NumPy can take from `x` one after the other without a copy."""
+    rng = random.Random(seed)
+    steps = []
+    while len(steps) < n:
+        step = random_step(rng, x)
+        taken = step(x)
+        if np.may_share_memory(taken, x):
+            steps.append(step)
+            x = taken
+    return steps
+
+
+def base_of(kind, dtype):
+    values = (np.arange(64 * 48) % 113).astype(dtype).reshape(64, 48)
+    if dtype is complex:
+        values *= 1 - 2j
+    return (xp.asarray(values), values) if kind == "memory" else (xp.asarray(values) + xp.asarray(values), 2 * values)
+
+
+@pytest.mark.parametrize("kind", ["memory", "pending"])
+@pytest.mark.parametrize("dtype", [np.float64, np.int8, complex])
+@pytest.mark.parametrize("seed", range(25))
+def test_a_long_chain_of_views_is_that_of_numpy_and_stays_short(seed, dtype, kind):
+    ours, numpys = base_of(kind, dtype)
+    view, want = ours, numpys
+    for step in random_steps(seed, numpys, 150):
+        view, want = step(view), step(want)
+        assert len(view._uop.toposort()) <= MOST_NODES
+        if view._alias is not None:
+            assert len(view._alias.lenses) <= MOST_LENSES + 1
+    np.testing.assert_array_equal(np.asarray(view), want, strict=True)
+    view[...] = 7
+    want[...] = 7
+    view += xp.asarray(np.arange(view.size).reshape(view.shape) % 5, dtype=view.dtype)
+    want += (np.arange(want.size).reshape(want.shape) % 5).astype(want.dtype)
+    ours[:2] = 3
+    numpys[:2] = 3
+    np.testing.assert_array_equal(np.asarray(view), want, strict=True)
+    np.testing.assert_array_equal(np.asarray(ours), numpys, strict=True)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("how", ["jit", "grad"])
+def test_the_same_inside_of_jit_and_grad(seed, how):
+    _, numpys = base_of("memory", np.float64)
+    steps = random_steps(seed, numpys, 60)
+
+    def program(x):
+        view = x
+        for step in steps:
+            view = step(view)
+        view[...] = view * view
+        return x
+
+    want = program(numpys.copy())
+    if how == "jit":
+        got = xp.jit(lambda x: program(x + 0.0))(numpys)
+    else:
+        slopes = np.ones_like(numpys)
+        inside = slopes
+        for step in steps:
+            inside = step(inside)
+        inside[...] = 2.0 * replayed(steps, numpys)
+        want, got = slopes, xp.grad(lambda x: xp.sum(program(x + 0.0)))(xp.asarray(numpys))
+    np.testing.assert_array_equal(np.asarray(got), want)
+
+
+def replayed(steps, x):
+    for step in steps:
+        x = step(x)
+    return x
+
+
+LOOPS = {
+    "x = x[:-2]": lambda x: x[:-2],
+    "x = x[1:]": lambda x: x[1:],
+    "x = x[::-1]": lambda x: x[::-1],
+    "x = x[None, 1:][0]": lambda x: x[None, 1:][0],
+    "x = x.reshape(-1, 1)[1:, 0]": lambda x: x.reshape(-1, 1)[1:, 0],
+    "x = x.reshape(-1, 2)[1:].reshape(-1)": lambda x: x.reshape(-1, 2)[1:].reshape(-1),
+    "x = x.T": lambda x: x.T,
+    "x = x.real": lambda x: x.real,
+    "x = x.flat": lambda x: x.flat,
+}
+
+
+@pytest.mark.parametrize("pending", [False, True], ids=["memory", "pending"])
+@pytest.mark.parametrize("step", LOOPS.values(), ids=LOOPS)
+def test_no_loop_of_views_grows_or_copies(step, pending):
+    n_steps = 3 * MAX_DEPTH
+    base = xp.asarray(np.arange(4.0 * n_steps))
+    base = base + 1.0 if pending else base
+    x = base
+    for _ in range(n_steps):
+        x = step(x)
+        assert len(x._uop.toposort()) <= MOST_NODES
+    assert (base._uop.realized is None and base._node.op.name != "BUFFER") is pending
+    x[0] = -1.0
+    assert float(xp.min(base)) == -1.0
+
+
+def test_views_of_a_row_of_what_no_strides_lead_to():
+    values = np.arange(60.0).reshape(4, 15)
+    x = xp.asarray(values)
+    row = x[:, 2:].T.flat
+    for _ in range(3 * MOST_LENSES):
+        row = row[1:]
+    assert row.tolist() == values[:, 2:].T.ravel()[3 * MOST_LENSES :].tolist()
+    row[...] = -1.0
+    want = values[:, 2:].T.ravel()
+    want[3 * MOST_LENSES :] = -1.0
+    assert x[:, 2:].T.flatten().tolist() == want.tolist()
+    assert x[:, :2].tolist() == values[:, :2].tolist()
