@@ -46,6 +46,11 @@ WRONG: dict[str, tuple[Callable[[], UOp], str]] = {
     "shape": (lambda: _forged(-X, shape=(3, 2)), r"expected float32\[2, 3\] by the type rule, got float32\[3, 2\]"),
     "dtype": (lambda: _forged(-X, dtype=dtypes.int8), r"expected float32\[2, 3\] by the type rule, got int8"),
     "type rule": (lambda: _forged(X + X, src=(X, X.cast("int8"))), "ADD: expected two operands of one numeric dtype"),
+    "float for an axis": (
+        lambda: _forged(X.permute((1, 0)), arg=(1.0, 0.0)),
+        r"expected for axes a tuple of axes, got",
+    ),
+    "flag for a count": (lambda: _forged(X.reduce(Ops.ADD, 1), arg=(Ops.ADD, True)), "expected for n a number of axes"),
     "second node": (lambda: _forged(-X), "expected one node per op, sources and argument, got a second one"),
     "depth": (lambda: _changed(-UOp.param(90, (2,), dtypes.float32), depth=7), "expected a depth of 0 to 1, got 7"),
     "traced": (lambda: _changed(-UOp.param(91, (2,), dtypes.float32), flags=0), "TRACED exactly where a source is"),

@@ -14,6 +14,7 @@ import numpy as np
 from uopc_core.dtype import dtypes, is_complex, is_float
 from uopc_core.errors import DTypeError, ShapeError
 from uopc_core.extern.linalg import batch_leading, call
+from uopc_core.ir.arguments import Field, is_natural, is_tuple_of, one_of
 from uopc_core.ir.composite import iota
 from uopc_core.ir.extern import Extern, Params, TensorType, register_extern
 from uopc_core.ir.op import Ops
@@ -22,6 +23,10 @@ from uopc_core.ir.uop import UOp
 __all__ = ["NORMS", "fft", "ifft", "irfft", "rfft"]
 
 NORMS = ("backward", "ortho", "forward")
+_NORM = Field("params", is_tuple_of(one_of(*NORMS)), f"(norm,) with one of {', '.join(NORMS)}")
+_NORM_AND_LENGTH = Field(
+    "params", is_tuple_of(one_of(*NORMS), is_natural), f"(norm, n) with one of {', '.join(NORMS)} and a length"
+)
 
 
 def fft(x: UOp, norm: str) -> UOp:
@@ -69,9 +74,9 @@ def _infer_rfft(params: Params, types: Sequence[TensorType]) -> tuple[TensorType
 
 def _infer_irfft(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
     shape, dtype = types[0]
-    n = params[1]
+    n: Any = params[1]
     _check("irfft", shape, is_complex(dtype), f"a complex dtype, got {dtype.name}")
-    if not isinstance(n, int) or n < 1 or shape[-1] != n // 2 + 1:
+    if n < 1 or shape[-1] != n // 2 + 1:
         raise ShapeError(f"irfft: expected n // 2 + 1 elements along the last axis for n = {n}, got shape {shape}")
     return (((*shape[:-1], n), dtypes.float32 if dtype is dtypes.complex64 else dtypes.float64),)
 
@@ -126,12 +131,13 @@ def _transpose_irfft(params: Params, sources: tuple[UOp, ...], cotangents: tuple
     return single.where(back, back * 2.0)
 
 
-def _register(name: str, infer: Any, function: Any, transpose: Any) -> None:
+def _register(name: str, infer: Any, function: Any, transpose: Any, params: Field = _NORM) -> None:
     register_extern(
         Extern(
             name,
             infer,
             _evaluation(function),
+            params=params,
             jvp=_linear(name),
             transpose=transpose,
             linear=frozenset({0}),
@@ -144,4 +150,4 @@ def _register(name: str, infer: Any, function: Any, transpose: Any) -> None:
 _register("fft", _infer_complex("fft"), np.fft.fft, _self_transpose("fft"))
 _register("ifft", _infer_complex("ifft"), np.fft.ifft, _self_transpose("ifft"))
 _register("rfft", _infer_rfft, np.fft.rfft, _transpose_rfft)
-_register("irfft", _infer_irfft, np.fft.irfft, _transpose_irfft)
+_register("irfft", _infer_irfft, np.fft.irfft, _transpose_irfft, _NORM_AND_LENGTH)

@@ -9,16 +9,17 @@ not ask for it has its true derivative: what is made of the values alone, or of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import nan
 from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import DType, dtypes, is_complex, is_inexact, real_dtype
-from uopc_core.errors import DTypeError, GradientError, ShapeError
+from uopc_core.dtype import DType, is_complex
+from uopc_core.errors import GradientError
+from uopc_core.extern import linalg_types as rules
 from uopc_core.ir.composite import broadcast_to, full, iota, matmul, reduce_axes, unsqueeze, zeros_like
-from uopc_core.ir.extern import Extern, Params, TensorType, register_extern
+from uopc_core.ir.extern import Extern, Params, register_extern
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
@@ -118,96 +119,6 @@ def _needs(tangents: Tangents, k: int = 0) -> UOp:
     tangent = tangents[k]
     assert tangent is not None, "a rule is asked only where a source has a tangent"
     return tangent
-
-
-# ------------------------------------------------------------------------------------------------------------- type
-# rules
-
-
-def _check(name: str, shape: tuple[int, ...], dtype: DType, square: bool) -> None:
-    if not is_inexact(dtype):
-        raise DTypeError(f"{name}: expected a floating dtype, got {dtype.name}")
-    if len(shape) < 2 or (square and shape[-1] != shape[-2]):
-        wanted = "square matrices (..., M, M)" if square else "matrices (..., M, N)"
-        raise ShapeError(f"{name}: expected {wanted}, got shape {shape}")
-
-
-def _infer_square(name: str, *outputs: Callable[[tuple[int, ...], DType], TensorType]) -> Any:
-    def infer(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
-        shape, dtype = types[0]
-        _check(name, shape, dtype, square=True)
-        return tuple([output(shape, dtype) for output in outputs])
-
-    return infer
-
-
-def _to_complex(dtype: DType) -> DType:
-    return dtypes.complex64 if dtype.itemsize == 4 or dtype is dtypes.complex64 else dtypes.complex128
-
-
-def _same(shape: tuple[int, ...], dtype: DType) -> TensorType:
-    return shape, dtype
-
-
-def _values(shape: tuple[int, ...], dtype: DType) -> TensorType:
-    return shape[:-1], real_dtype(dtype)
-
-
-def _complex_values(shape: tuple[int, ...], dtype: DType) -> TensorType:
-    return shape[:-1], _to_complex(dtype)
-
-
-def _complex_same(shape: tuple[int, ...], dtype: DType) -> TensorType:
-    return shape, _to_complex(dtype)
-
-
-def _scalar(shape: tuple[int, ...], dtype: DType) -> TensorType:
-    return shape[:-2], dtype
-
-
-def _real_scalar(shape: tuple[int, ...], dtype: DType) -> TensorType:
-    return shape[:-2], real_dtype(dtype)
-
-
-def _infer_solve(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
-    (a, dtype), (b, b_dtype) = types
-    _check("solve", a, dtype, square=True)
-    if b_dtype is not dtype or len(b) != len(a) or b[:-1] != a[:-1]:
-        raise ShapeError(
-            f"solve: expected (..., M, M) and (..., M, K) with equal batch axes and dtype, got {a} and {b}"
-        )
-    return ((b, dtype),)
-
-
-def _infer_svd(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
-    shape, dtype = types[0]
-    _check("svd", shape, dtype, square=False)
-    *batch, m, n = shape
-    k = min(m, n)
-    inner_u, inner_v = (m, n) if params[0] else (k, k)
-    return ((*batch, m, inner_u), dtype), ((*batch, k), real_dtype(dtype)), ((*batch, inner_v, n), dtype)
-
-
-def _infer_svdvals(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
-    shape, dtype = types[0]
-    _check("svdvals", shape, dtype, square=False)
-    return (((*shape[:-2], min(shape[-2:])), real_dtype(dtype)),)
-
-
-def _infer_qr(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
-    shape, dtype = types[0]
-    _check("qr", shape, dtype, square=False)
-    *batch, m, n = shape
-    k = m if params[0] == "complete" else min(m, n)
-    return ((*batch, m, k), dtype), ((*batch, k, n), dtype)
-
-
-def _infer_pinv(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
-    shape, dtype = types[0]
-    _check("pinv", shape, dtype, square=False)
-    if types[1][0] != shape[:-2]:
-        raise ShapeError(f"pinv: expected a tolerance of shape {shape[:-2]}, got {types[1][0]}")
-    return (((*shape[:-2], shape[-1], shape[-2]), dtype),)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -367,11 +278,6 @@ def _undefined(tangent: UOp, output: UOp, reason: str) -> UOp:
     return call("undefined_tangent", tangent, params=(reason, output.shape, output.dtype))
 
 
-def _infer_undefined(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
-    _, shape, dtype = params
-    return ((shape, dtype),)  # pyright: ignore[reportReturnType]  (as `_undefined` made them)
-
-
 def _refuse(params: Params, *arguments: Any) -> Any:
     raise GradientError(str(params[0]))
 
@@ -428,13 +334,13 @@ def _numpy_function(function: Any, n_outputs: int = 1) -> Callable[..., tuple[An
 
 
 def _evaluate_eig(params: Params, a: Any) -> Any:
-    wanted = _to_complex(a.dtype)
+    wanted = rules.to_complex(a.dtype)
     values, vectors = np.linalg.eig(a)
     return values.astype(wanted), vectors.astype(wanted)
 
 
 def _evaluate_eigvals(params: Params, a: Any) -> Any:
-    return (np.asarray(np.linalg.eigvals(a), _to_complex(a.dtype)),)
+    return (np.asarray(np.linalg.eigvals(a), rules.to_complex(a.dtype)),)
 
 
 def _evaluate_svd(params: Params, a: Any) -> Any:
@@ -502,11 +408,6 @@ def _evaluate_cofactor_tangent(params: Params, a: Any, tangent: Any) -> Any:
     return (np.asarray(phase[..., None, None] * u.conj() @ middle @ vh.conj(), a.dtype),)
 
 
-def _infer_pair(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
-    _check("cofactor_tangent", *types[0], square=True)
-    return (types[0],)
-
-
 def _evaluate_pinv(params: Params, a: Any, rtol: Any) -> Any:
     finite, infinite = _without_infinities(a)
     invert: Any = np.linalg.pinv
@@ -559,35 +460,53 @@ def _register(name: str, infer: Any, evaluate: Any, jvp: Any, n_outputs: int = 1
 
 _register(
     "solve",
-    _infer_solve,
+    rules.infer_solve,
     _numpy_function(np.linalg.solve),
     _jvp_solve,
+    n_sources=2,
     transpose=_transpose_solve,
     linear=frozenset({1}),
     core=2,
 )
-_register("inv", _infer_square("inv", _same), _numpy_function(np.linalg.inv), _jvp_inv)
-_register("det", _infer_square("det", _scalar), _numpy_function(np.linalg.det), _jvp_det)
-_register("cofactor", _infer_square("cofactor", _same), _nan_where_not_finite(_evaluate_cofactor), _jvp_cofactor)
+_register("inv", rules.infer_square("inv", rules.same), _numpy_function(np.linalg.inv), _jvp_inv)
+_register("det", rules.infer_square("det", rules.scalar), _numpy_function(np.linalg.det), _jvp_det)
+_register(
+    "cofactor", rules.infer_square("cofactor", rules.same), _nan_where_not_finite(_evaluate_cofactor), _jvp_cofactor
+)
 _register(
     "cofactor_tangent",
-    _infer_pair,
+    rules.infer_pair,
     _nan_where_not_finite(_evaluate_cofactor_tangent),
     _jvp_cofactor_tangent,
+    n_sources=2,
     transpose=_transpose_cofactor_tangent,
     linear=frozenset({1}),
     core=2,
 )
-_register("undefined_tangent", _infer_undefined, _refuse, _refuse, transpose=_refuse, linear=frozenset({0}))
 _register(
-    "slogdet", _infer_square("slogdet", _scalar, _real_scalar), _numpy_function(np.linalg.slogdet, 2), _jvp_slogdet, 2
+    "undefined_tangent",
+    rules.infer_undefined,
+    _refuse,
+    _refuse,
+    params=rules.UNDEFINED,
+    transpose=_refuse,
+    linear=frozenset({0}),
 )
-_register("cholesky", _infer_square("cholesky", _same), _numpy_function(np.linalg.cholesky), _jvp_cholesky)
-_register("eigh", _infer_square("eigh", _values, _same), _numpy_function(np.linalg.eigh, 2), _jvp_eigh, 2)
-_register("eigvalsh", _infer_square("eigvalsh", _values), _numpy_function(np.linalg.eigvalsh), _jvp_eigvalsh)
-_register("eig", _infer_square("eig", _complex_values, _complex_same), _evaluate_eig, _jvp_eig, 2)
-_register("eigvals", _infer_square("eigvals", _complex_values), _evaluate_eigvals, _jvp_eigvals)
-_register("svd", _infer_svd, _evaluate_svd, _jvp_svd, 3)
-_register("svdvals", _infer_svdvals, _evaluate_svdvals, _jvp_svdvals)
-_register("qr", _infer_qr, _evaluate_qr, _jvp_qr, 2)
-_register("pinv", _infer_pinv, _evaluate_pinv, _jvp_pinv)
+_register(
+    "slogdet",
+    rules.infer_square("slogdet", rules.scalar, rules.real_scalar),
+    _numpy_function(np.linalg.slogdet, 2),
+    _jvp_slogdet,
+    2,
+)
+_register("cholesky", rules.infer_square("cholesky", rules.same), _numpy_function(np.linalg.cholesky), _jvp_cholesky)
+_register(
+    "eigh", rules.infer_square("eigh", rules.values, rules.same), _numpy_function(np.linalg.eigh, 2), _jvp_eigh, 2
+)
+_register("eigvalsh", rules.infer_square("eigvalsh", rules.values), _numpy_function(np.linalg.eigvalsh), _jvp_eigvalsh)
+_register("eig", rules.infer_square("eig", rules.complex_values, rules.complex_same), _evaluate_eig, _jvp_eig, 2)
+_register("eigvals", rules.infer_square("eigvals", rules.complex_values), _evaluate_eigvals, _jvp_eigvals)
+_register("svd", rules.infer_svd, _evaluate_svd, _jvp_svd, 3, params=rules.FULL)
+_register("svdvals", rules.infer_svdvals, _evaluate_svdvals, _jvp_svdvals)
+_register("qr", rules.infer_qr, _evaluate_qr, _jvp_qr, 2, params=rules.MODE)
+_register("pinv", rules.infer_pinv, _evaluate_pinv, _jvp_pinv, n_sources=2)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.ir.arguments import Field, one_of
 from uopc_core.ir.extern import Extern, TensorType, register_extern
 
 __all__ = ["MATMUL"]
@@ -98,4 +99,10 @@ def _is_marked(x: Any) -> Any:
     return (x == 0) & np.signbit(x)
 
 
-MATMUL = register_extern(Extern("matmul", _infer_matmul, _evaluate_matmul, into=_matmul_into))
+_MARKED = Field(
+    "params",
+    one_of((), ("left",), ("right",), ("left", "right")),
+    'the operands with marks: (), ("left",), ("right",) or both',
+)
+
+MATMUL = register_extern(Extern("matmul", _infer_matmul, _evaluate_matmul, _MARKED, n_sources=2, into=_matmul_into))

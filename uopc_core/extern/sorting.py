@@ -13,6 +13,7 @@ import numpy as np
 from uopc_core.dtype import dtypes
 from uopc_core.errors import ShapeError
 from uopc_core.ir import Extern, Ops, TensorType, UOp, composite, register_extern
+from uopc_core.ir.arguments import Field, is_flag, is_tuple_of, one_of
 
 __all__ = ["argsort_last_axis", "searchsorted_vector", "sort_last_axis", "take_along_last_axis"]
 
@@ -104,6 +105,9 @@ def _batch_same(name: str) -> Any:
     return batch
 
 
-register_extern(Extern("sort", _infer_same, _sort, jvp=_jvp_sort, batch=_batch_same("sort")))
-register_extern(Extern("argsort", _infer_places, _argsort, batch=_batch_same("argsort")))
-register_extern(Extern("searchsorted", _infer_searchsorted, _searchsorted))
+_ORDER = Field("params", is_tuple_of(is_flag, is_flag), "(descending, stable)")
+_SIDE = Field("params", is_tuple_of(one_of("left", "right")), '("left",) or ("right",)')
+
+register_extern(Extern("sort", _infer_same, _sort, _ORDER, jvp=_jvp_sort, batch=_batch_same("sort")))
+register_extern(Extern("argsort", _infer_places, _argsort, _ORDER, batch=_batch_same("argsort")))
+register_extern(Extern("searchsorted", _infer_searchsorted, _searchsorted, _SIDE, n_sources=2))

@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from uopc_core.dtype import DType
+from uopc_core.ir.arguments import Field
 
 if TYPE_CHECKING:
     from uopc_core.ir.uop import UOp
 
-__all__ = ["EXTERNS", "Extern", "TensorType", "register_extern"]
+__all__ = ["EXTERNS", "NO_PARAMS", "Extern", "TensorType", "register_extern"]
 
 TensorType = tuple[tuple[int, ...], DType]
 Params = tuple[Hashable, ...]
+
+NO_PARAMS = Field("params", lambda params: params == (), "()")
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class Extern:
     Attributes:
         infer: ``(params, types of the sources) -> types of the outputs``; raises ShapeError or DTypeError.
         evaluate: ``(params, arrays) -> arrays``, on NumPy arrays that it must not write to.
+        params: which parameters there are; the rules get none but those.
+        n_sources: how many nodes it takes.
         into: ``(params, arrays, outputs) -> None``: the same into arrays that are given, for functions whose library
             can do so.
         jvp: ``(params, outputs, sources, tangents) -> tangents of the outputs``; a tangent is None where nothing
@@ -43,6 +48,8 @@ class Extern:
     name: str
     infer: Callable[[Params, Sequence[TensorType]], tuple[TensorType, ...]]
     evaluate: Callable[..., tuple[Any, ...]]
+    params: Field = NO_PARAMS
+    n_sources: int = 1
     into: Callable[..., None] | None = None
     jvp: Callable[[Params, tuple[UOp, ...], tuple[UOp, ...], tuple[UOp | None, ...]], tuple[UOp | None, ...]] | None = (
         None

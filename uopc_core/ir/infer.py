@@ -39,6 +39,11 @@ def _need(op: Ops, src: Sources, n: int) -> None:
         raise ShapeError(f"{op.name}: expected {n} sources, got {len(src)}")
 
 
+def _need_at_least(op: Ops, src: Sources, n: int) -> None:
+    if len(src) < n:
+        raise ShapeError(f"{op.name}: expected {n} sources and indices, got {len(src)}")
+
+
 # ----------------------------------------------------------------------------------------------------------------
 # leaves
 
@@ -282,11 +287,13 @@ def _check_indices(op: Ops, src: Sources, indices: Sources, ndim: int) -> Shape:
 
 
 def _infer_index(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
+    _need_at_least(op, src, 1)
     x, indices = src[0], src[1:]
     return _check_indices(op, src, indices, len(x.shape)) + x.shape[len(indices) :], x.dtype
 
 
 def _infer_scatter(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
+    _need_at_least(op, src, 2)
     base, value, indices = src[0], src[1], src[2:]
     if arg not in SCATTER_MODES:
         raise ShapeError(f"SCATTER: expected a mode of {SCATTER_MODES}, got {arg!r}")
@@ -304,16 +311,23 @@ def _infer_scatter(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tupl
 
 def _infer_stage(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
     _need(op, src, 1)
-    if arg not in ("materialize", "detach") and not (isinstance(arg, tuple) and arg[0] == "variable"):
+    if arg not in ("materialize", "detach") and not (isinstance(arg, tuple) and arg[:1] == ("variable",)):
         raise ShapeError(f'STAGE: expected "materialize", "detach" or ("variable", number), got {arg!r}')
     return src[0].shape, src[0].dtype
 
 
 def _infer_extern(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
     name, params, number = arg
-    if name not in EXTERNS:
+    extern = EXTERNS.get(name)
+    if extern is None:
         raise ShapeError(f"EXTERN: no function {name!r} is registered; known are {sorted(EXTERNS)}")
-    outputs: tuple[tuple[Shape, DType], ...] = EXTERNS[name].infer(params, [(s.shape, s.dtype) for s in src])
+    if not extern.params.accepts(params):
+        raise ShapeError(f"{name}: expected params {extern.params.wanted}, got {params!r}")
+    if len(src) != extern.n_sources:
+        raise ShapeError(f"{name}: expected {extern.n_sources} sources, got {len(src)}")
+    outputs: tuple[tuple[Shape, DType], ...] = extern.infer(params, [(s.shape, s.dtype) for s in src])
+    if not 0 <= number < len(outputs):
+        raise ShapeError(f"{name}: expected an output from 0 to {len(outputs) - 1}, got {number}")
     return outputs[int(number)]
 
 

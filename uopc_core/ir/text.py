@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 import struct
 import weakref
@@ -18,28 +19,15 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from uopc_core.dtype import DTYPE_OF_SHORT_NAME, SHORT_NAMES, DType
-from uopc_core.errors import ParseError
+from uopc_core.dtype import DTYPE_OF_SHORT_NAME, SHORT_NAMES, DType, is_complex, is_inexact
+from uopc_core.errors import DTypeError, ParseError, ShapeError
+from uopc_core.ir.arguments import FIELDS, MAX_AXES, field_values, is_shape
 from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 
 __all__ = ["from_uir", "literal_text", "to_uir"]
 
-# what is written of an op's argument, besides its sources: what the type of the line does not say
-FIELDS: dict[Ops, tuple[str, ...]] = {
-    Ops.PARAM: ("index", "kind"),
-    Ops.PERMUTE: ("axes",),
-    Ops.SHRINK: ("bounds",),
-    Ops.PAD: ("widths",),
-    Ops.FLIP: ("axes",),
-    Ops.CONCAT: ("axis",),
-    Ops.REDUCE: ("op", "n"),
-    Ops.SCAN: ("op",),
-    Ops.SCATTER: ("mode",),
-    Ops.STAGE: ("how",),
-    Ops.EXTERN: ("name", "params", "output"),
-}
 _SHAPED_BY_TYPE = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.RANDOM})
 _TYPED_BY_TYPE = frozenset({Ops.PARAM, Ops.IOTA, Ops.CAST, Ops.BITCAST})
 _OP_OF_NAME = {op.name.lower(): op for op in Ops}
@@ -104,12 +92,8 @@ def _operand_text(const: UOp, line_dtype: DType) -> str:
 
 
 def _fields_of(node: UOp) -> list[tuple[str, Any]]:
-    names = FIELDS.get(node.op, ())
-    if node.op is Ops.PARAM:
-        values: tuple[Any, ...] = (node.arg[0], node.arg[2])
-    else:
-        values = node.arg if len(names) > 1 else (node.arg,)
-    return list(zip(names, values, strict=False))
+    names = [field.name for field in FIELDS.get(node.op, ())]
+    return list(zip(names, field_values(node.op, node.arg), strict=False))
 
 
 def _name_of(memory: Any) -> str:
@@ -170,8 +154,11 @@ def from_uir(text: str, buffers: Mapping[str, Any] | None = None) -> Any:
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<ref>%\d+)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|inf\b|nan\b))"""
-    r"""|(?P<word>[A-Za-z_]\w*)|(?P<mark>[\[\](),:=])|(?P<end>\#.*|$))"""
+    r"""|(?P<word>[A-Za-z_]\w*)|(?P<mark>[\[\](),:=])|(?P<end>\#.*|$))""",
+    re.ASCII,
 )
+_MAX_DIGITS = 20  # of an integer of 64 bits
+_MAX_NESTING = 16  # of tuples; arguments have three
 
 
 class _Token(NamedTuple):
@@ -188,6 +175,7 @@ class _LineReader:
         self.nodes = nodes
         self.buffers = buffers
         self.position = 0
+        self.nesting = 0
         self.tokens = self._tokens()
 
     def _tokens(self) -> list[_Token]:
@@ -260,9 +248,7 @@ class _LineReader:
             self.fail("the end of the line")
         try:
             node = self.build(op, operands, fields, dtype, shape)
-        except ParseError:
-            raise
-        except (ValueError, TypeError, IndexError, AttributeError) as error:  # whatever the type rule makes of it
+        except (ShapeError, DTypeError) as error:  # from the type rule
             self.fail("a well-formed node", f"the error: {error}")
         if node.shape != shape or node.dtype is not dtype:
             self.fail(f"a node of the declared type {SHORT_NAMES[dtype]}{list(shape)}", _type_text(node))
@@ -279,13 +265,18 @@ class _LineReader:
         self.expect("[")
         shape: list[int] = []
         while not self.accept("]"):
-            extent = self.take("number", "an extent or ']'")
-            if not extent.isdigit():
-                self.fail("an extent", extent)
-            shape.append(int(extent))
+            shape.append(self.read_natural("an extent"))
             if not self.accept(",") and self.peek().text != "]":
                 self.fail("',' or ']'")
+        if not is_shape(tuple(shape)):
+            self.fail(f"a shape of {MAX_AXES} axes and 2**63 - 1 elements at most", str(shape))
         return tuple(shape)
+
+    def read_natural(self, what: str) -> int:
+        token = self.take("number", what)
+        if not token.isdigit() or len(token) > _MAX_DIGITS:
+            self.fail(what, token)
+        return int(token)
 
     def read_op(self) -> Ops:
         name = self.take("word", "an operation")
@@ -320,17 +311,16 @@ class _LineReader:
             self.fail("a node, a number or the name of a buffer", repr(value))
         if self.accept(":"):
             dtype = self.read_dtype()
-        try:
-            return UOp.const(value, dtype)
-        except OverflowError:
+        if not _is_number_of(value, dtype):
             self.fail(f"a number of dtype {SHORT_NAMES[dtype]}", repr(value))
+        return UOp.const(value, dtype)
 
     def read_literal(self) -> Any:
         token = self.peek()
         self.position += 1
         match token.kind:
             case "string":
-                return json.loads(token.text)
+                return self.read_string(token.text)
             case "number":
                 return self.read_number(token.text)
             case "word":
@@ -341,15 +331,24 @@ class _LineReader:
                 self.position -= 1
                 self.fail("a number, a string, a tuple or a name")
 
+    def read_string(self, text: str) -> str:
+        try:
+            return json.loads(text)
+        except ValueError as error:  # a control character, or an escape that there is not
+            self.fail("a string as JSON writes it", f"{text} ({error})")
+
     def read_number(self, text: str) -> int | float:
-        if re.fullmatch(r"-?\d+", text):
+        if text.removeprefix("-").isdigit():
+            if len(text) > _MAX_DIGITS or not -(2**63) <= int(text) < 2**64:
+                self.fail("an integer of 64 bits", text)
             return int(text)
         if text == "nan" and self.accept("("):
-            bits = self.take("number", "the 64 bits of a nan")
+            bits = self.read_natural("the 64 bits of a nan")
             self.expect(")")
-            if not bits.isdigit() or int(bits) >= 2**64:
-                self.fail("the 64 bits of a nan", bits)
-            return struct.unpack("<d", struct.pack("<Q", int(bits)))[0]
+            value = struct.unpack("<d", struct.pack("<Q", bits))[0] if bits < 2**64 else 0.0
+            if value == value:
+                self.fail("the 64 bits of a nan", str(bits))
+            return value
         return float(text)
 
     def read_word(self, word: str) -> Any:
@@ -366,16 +365,24 @@ class _LineReader:
     def read_items(self) -> list[Any]:
         """What stands between parentheses, the opening one read already."""
         items: list[Any] = []
+        self.nesting += 1
+        if self.nesting > _MAX_NESTING:
+            self.fail(f"tuples in at most {_MAX_NESTING} tuples")
         while not self.accept(")"):
             items.append(self.read_literal())
             if not self.accept(",") and self.peek().text != ")":
                 self.fail("',' or ')'")
+        self.nesting -= 1
         return items
 
     def build(self, op: Ops, operands: list[Any], fields: dict[str, Any], dtype: DType, shape: tuple[int, ...]) -> UOp:
-        names = FIELDS.get(op, ())
+        wanted = FIELDS.get(op, ())
+        names = [field.name for field in wanted]
         if set(fields) != set(names):
             self.fail(f"the fields {', '.join(names) or 'none'} of {op.name.lower()}", ", ".join(fields) or "none")
+        for field in wanted:
+            if not field.accepts(fields[field.name]):
+                self.fail(f"for {field.name} {field.wanted}", repr(fields[field.name]))
         if op is Ops.BUFFER:
             return UOp.buffer(self.find_buffer(operands))
         if any(isinstance(x, str) for x in operands):
@@ -385,6 +392,8 @@ class _LineReader:
                 self.fail("one number in const(...)", f"{len(operands)} operands")
             return operands[0]
         values = [fields[name] for name in names]
+        if op is Ops.IOTA and len(shape) != 1:
+            self.fail("one axis of iota()", f"shape {list(shape)}")
         return UOp.new(op, tuple(operands), _argument(op, values, shape), dtype if op in _TYPED_BY_TYPE else None)
 
     def find_buffer(self, operands: list[Any]) -> Any:
@@ -403,9 +412,20 @@ def _argument(op: Ops, values: list[Any], shape: tuple[int, ...]) -> Any:
     if op in _SHAPED_BY_TYPE:
         return shape
     if op is Ops.IOTA:
-        return shape[0] if len(shape) == 1 else -1
+        return shape[0]
     if op is Ops.PARAM:
         return (values[0], shape, values[1])
     if len(values) > 1:
         return tuple(values)
     return values[0] if values else None
+
+
+def _is_number_of(value: Any, dtype: DType) -> bool:
+    """Whether `dtype` holds `value`, to rounding where it is floating."""
+    if isinstance(value, complex):
+        return is_complex(dtype) and _is_number_of(value.real, dtype) and _is_number_of(value.imag, dtype)
+    if is_inexact(dtype):
+        return not math.isfinite(value) or abs(value) <= float(np.finfo(dtype).max)
+    if dtype.kind == "b":
+        return value in (0, 1)
+    return float(value).is_integer() and int(np.iinfo(dtype).min) <= value <= int(np.iinfo(dtype).max)

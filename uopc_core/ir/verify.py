@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from uopc_core.errors import DTypeError, ShapeError, VerifyError
+from uopc_core.ir.arguments import FIELDS, field_values, is_shape
 from uopc_core.ir.infer import INFER
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import TRACED, TRACKED, UOp, toposort
@@ -26,6 +27,7 @@ def verify(roots: Iterable[UOp]) -> None:
             if s not in done:
                 raise _fault(node, "no cycles", f"a cycle through {s}")
         done.add(node)
+        _verify_argument(node)
         _verify_type(node)
         _verify_identity(node)
         _verify_flags(node)
@@ -36,6 +38,14 @@ def verify(roots: Iterable[UOp]) -> None:
 def _fault(node: UOp, expected: str, got: object) -> VerifyError:
     sources = "".join(f"\n    source {s}" for s in node.src)
     return VerifyError(f"verify: expected {expected}, got {got}\n    in {node}{sources}")
+
+
+def _verify_argument(node: UOp) -> None:
+    for field, value in zip(FIELDS.get(node.op, ()), field_values(node.op, node.arg), strict=False):
+        if not field.accepts(value):
+            raise _fault(node, f"for {field.name} {field.wanted}", repr(value))
+    if not is_shape(node.shape):
+        raise _fault(node, "a shape that an array can have", node.shape)
 
 
 def _verify_type(node: UOp) -> None:
