@@ -2,6 +2,8 @@
 
 # ruff: noqa: F403 (a chapter says in its own __all__ what it exports; listing 300 names twice more would hide the chapters)
 
+from typing import Any as _Any
+
 from numpy import (
     bool,
     complex64,
@@ -46,6 +48,9 @@ from uopc_array import (
     statistical_functions,
     utility_functions,
 )
+from uopc_array._host import log_host_calls
+from uopc_array._interop.numpy_names import numpy_dir as _numpy_dir
+from uopc_array._interop.numpy_names import numpy_name as _numpy_name
 from uopc_array.array import Array
 from uopc_array.constants import *
 from uopc_array.creation_functions import *
@@ -73,6 +78,7 @@ from uopc_array.statistical_functions import *
 from uopc_array.utility_functions import *
 from uopc_array.vmap import hessian, jacfwd, jacrev, vmap
 from uopc_core import context
+from uopc_core.lazy import LazyModule as _LazyModule
 
 __all__ = [
     "Array",
@@ -98,6 +104,7 @@ __all__ = [
     "jit",
     "jvp",
     "linalg",
+    "log_host_calls",
     "show_config",
     "stop_gradient",
     "uint8",
@@ -131,3 +138,18 @@ __all__ += utility_functions.__all__
 
 __array_api_version__ = "2025.12"
 __version__ = "0.1.0"
+
+# NumPy's counterparts load late: they cost as much as the rest of the package, and few programs need them
+lib = _LazyModule("uopc_array.lib")
+random = _LazyModule("uopc_array.random")
+testing = _LazyModule("uopc_array.testing")
+__all__ += ["lib", "random", "testing"]
+
+
+def __getattr__(name: str) -> _Any:
+    """NumPy's other names (PEP 562)."""
+    return _numpy_name("", name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_numpy_dir("")})

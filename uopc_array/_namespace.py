@@ -28,10 +28,10 @@ def namespace() -> ModuleType:
 
 
 def find_function(path: str) -> Any:
-    """The public function of this dotted name (`sum`, `linalg.det`), or None."""
+    """The public function of this dotted name (`sum`, `linalg.det`) that is no function of NumPy's, or None."""
     found: Any = namespace()
     for name in path.split("."):
-        found = getattr(found, name, None)
+        found = vars(found).get(name) if isinstance(found, ModuleType) else None
     return found
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from types import FunctionType
 from typing import Any, Self, cast
 
 from uopc_array._assignment import assign
+from uopc_array._handle import View
 from uopc_array._indexing import ItemLens, concrete_key, is_basic, read_any, read_box
 from uopc_array._methods import Methods
 from uopc_array._operators import Operators
@@ -18,6 +20,36 @@ __all__ = ["Array"]
 
 _BUFFER = Ops.BUFFER
 _const = UOp.const
+
+
+@dataclass(frozen=True)
+class LayoutFlags:
+    """NumPy's flags of an array; they cannot be set."""
+
+    _layout: Any
+    owndata: bool
+    writeable: bool
+    aligned: bool = True
+    writebackifcopy: bool = False
+
+    @property
+    def c_contiguous(self) -> bool:
+        return self._layout.c_contiguous
+
+    @property
+    def f_contiguous(self) -> bool:
+        return self._layout.f_contiguous
+
+    @property
+    def contiguous(self) -> bool:
+        return self._layout.contiguous
+
+    def __getitem__(self, name: str) -> bool:
+        known = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
+        attribute = known.get(name, str(name).lower())
+        if attribute not in (*known.values(), "contiguous", "writebackifcopy"):
+            raise KeyError(f"flags: expected C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, WRITEABLE or ALIGNED, got {name!r}")
+        return getattr(self, attribute)
 
 
 class Array(Operators, Methods, Protocols):
@@ -63,6 +95,16 @@ class Array(Operators, Methods, Protocols):
     def nbytes(self) -> int:
         """Bytes of all elements."""
         return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from an element to the next along each axis, where they would lie in NumPy."""
+        return self._layout().strides
+
+    @property
+    def flags(self) -> LayoutFlags:
+        """How the elements lie, as in NumPy: ``x.flags.c_contiguous``, ``x.flags["OWNDATA"]``."""
+        return LayoutFlags(self._layout().flags, not isinstance(self._alias, View), not self._is_number)
 
     @property
     def device(self) -> str:

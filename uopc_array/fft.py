@@ -27,6 +27,7 @@ from uopc_array._arguments import (
     optional_dtype,
     wrap,
 )
+from uopc_array._interop.numpy_names import numpy_dir, numpy_name
 from uopc_array._nodes import node_from_numpy
 from uopc_array._realize import buffer_of_node
 from uopc_array.array import Array
@@ -483,3 +484,12 @@ def _rolled(node: UOp, axis: int, by: int) -> UOp:
     back, front = list(whole), list(whole)
     back[axis], front[axis] = (n - by, n), (0, n - by)
     return composite.concat([node.shrink(back), node.shrink(front)], axis)
+
+
+def __getattr__(name: str) -> Any:
+    """NumPy's other names (PEP 562)."""
+    return numpy_name("fft", name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *numpy_dir("fft")})

@@ -26,6 +26,7 @@ from uopc_array._arguments import (
     optional_dtype,
     wrap,
 )
+from uopc_array._interop.numpy_names import numpy_dir, numpy_name
 from uopc_array._linalg_results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
 from uopc_array._nodes import cast_node
 from uopc_array._origins import compute
@@ -590,3 +591,12 @@ def vector_norm(x: Array, /, *, axis: AxisLike = None, keepdims: bool = False, o
     if isinstance(given, UOp):
         return wrap(_norms.norm_of_any_order(node, given, axes, keepdims))
     return wrap(_norms.vector_norm(node, given, axes, keepdims))
+
+
+def __getattr__(name: str) -> Any:
+    """NumPy's other names (PEP 562)."""
+    return numpy_name("linalg", name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *numpy_dir("linalg")})

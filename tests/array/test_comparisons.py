@@ -92,6 +92,7 @@ OTHER = {
     "context": "a context manager of settings",
     "__array_namespace_info__": "test_inspection.py",
     "explain": "a text",
+    "log_host_calls": "a record",
     "show_config": "a text",
     "stop_gradient": "the identity",
     **dict.fromkeys("grad value_and_grad jvp vjp hessian jacfwd jacrev jit vmap".split(), "a function of functions"),

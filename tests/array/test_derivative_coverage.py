@@ -57,7 +57,7 @@ PYTHON_RESULTS: dict[str, Callable[[xp.Array], Any]] = {
 # made of shapes and Python numbers, or of what another library holds
 NOT_OF_ARRAYS = set(
     "arange empty eye fftfreq from_dlpack identity ones rfftfreq tri zeros "
-    "einsum_path context explain show_config __array_namespace_info__".split()
+    "einsum_path context explain log_host_calls show_config __array_namespace_info__".split()
 )
 TRANSFORMS = set("grad hessian jacfwd jacrev jit jvp stop_gradient value_and_grad vjp vmap".split())
 

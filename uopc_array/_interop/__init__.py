@@ -1,0 +1,1 @@
+"""How arrays of ours and NumPy's own functions meet."""

@@ -1,0 +1,255 @@
+"""Public objects of NumPy that are neither functions of values nor handed on as they are, for arrays of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self, cast
+
+import numpy as np
+
+from uopc_array._handle import View
+from uopc_array._host import call_host, from_host
+from uopc_array.array import Array
+from uopc_array.creation_functions import asarray
+from uopc_core import Ops
+
+__all__ = ["OBJECTS"]
+
+NumPyArray = np.ndarray[Any, Any]
+
+
+def _bounds(x: Any) -> tuple[Any, Any, Any]:
+    return x.start, x.stop, x.step
+
+
+class Grid:
+    """``r_``, ``c_``, ``mgrid`` and ``ogrid``: NumPy's, with arrays of ours in the key and in the result."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.__doc__ = getattr(np, name).__doc__
+
+    def __getitem__(self, key: Any) -> Any:
+        several = isinstance(key, tuple)
+        items = list(cast("tuple[Any, ...]", key)) if several else [key]
+        bounds = [_bounds(x) if isinstance(x, slice) else x for x in items]
+
+        def read(*given: Any) -> Any:
+            parts = [slice(*y) if isinstance(x, slice) else y for x, y in zip(items, given, strict=True)]
+            return getattr(np, self._name)[tuple(parts) if several else parts[0]]
+
+        return call_host(f"numpy.{self._name}", read, tuple(bounds), {})
+
+    def __repr__(self) -> str:
+        return f"uopc_array.{self._name}"
+
+
+class vectorize(np.vectorize):  # pyright: ignore[reportIncompatibleVariableOverride]
+    """`numpy.vectorize` with arrays of this package as operands and results: a loop in Python, computed at once."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call_host("numpy.vectorize", super().__call__, args, kwargs)
+
+
+def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **kwargs: Any) -> np.nditer:
+    """`numpy.nditer` over the values of arrays.
+
+    Raises:
+        TypeError: an array of this package is to be written to, which the iterator could not do.
+    """
+    operands = cast("Sequence[Any]", op) if isinstance(op, list | tuple) else [op]
+    written = {"readwrite", "writeonly"} & {flag for flags in op_flags or () for flag in np.atleast_1d(flags).tolist()}
+    if written and any(isinstance(x, Array) for x in operands):
+        raise TypeError(
+            f"nditer: it cannot write to arrays of uopc_array, got op_flags={op_flags}; assign to x[...] as a whole, "
+            "or iterate over x.to_numpy() and make an array of that"
+        )
+    values = [x.to_numpy() if isinstance(x, Array) else x for x in operands]
+    return np.nditer(values if isinstance(op, list | tuple) else values[0], flags, op_flags, *args, **kwargs)
+
+
+def isscalar(element: Any) -> bool:
+    """Whether it is a number or a string: one of Python's, of NumPy's, or what is a number here.
+
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.isscalar(xp.sum(xp.ones(3))), xp.isscalar(xp.ones(()))
+        (True, False)
+    """
+    return element._is_number if isinstance(element, Array) else bool(np.isscalar(element))
+
+
+# --------------------------------------------------------------------------------------------------- memory
+
+
+class _Extent:
+    """Where an array would lie in a memory that starts at a fixed address: for comparisons of addresses only."""
+
+    def __init__(self, layout: NumPyArray) -> None:
+        start = layout
+        while start.base is not None:
+            start = start.base
+        interface = dict(layout.__array_interface__)
+        offset = interface["data"][0] - start.__array_interface__["data"][0]
+        self.__array_interface__ = {**interface, "data": (_SOME_ADDRESS + offset, True)}
+
+
+_SOME_ADDRESS = 1 << 40  # so that negative offsets are addresses too; nothing is read there
+
+
+def _compared(by: Callable[..., bool], a: Any, b: Any, limit: Any) -> bool:
+    """`by` of what stands for the memory of `a` and `b`; arrays of ours share it where they are views of one array."""
+    if isinstance(a, Array) and isinstance(b, Array):
+        if _owner(a) is not _owner(b):
+            return False
+        scattered = [isinstance(x._alias, View) and x._alias.is_scattered() for x in (a, b)]
+        return any(scattered) or by(*[np.asarray(_Extent(x._layout())) for x in (a, b)], limit)
+    return by(*[_lent(x) if isinstance(x, Array) else x for x in (a, b)], limit)
+
+
+def _owner(x: Array) -> object:
+    return x._alias.base if isinstance(x._alias, View) else x
+
+
+def _lent(x: Array) -> NumPyArray:
+    """The memory of an array that holds a value, which may be NumPy's own; else memory that nobody else has."""
+    node = x._uop
+    return node.arg.array if node.op is Ops.BUFFER else np.empty(0)
+
+
+def shares_memory(a: Any, b: Any, /, max_work: int | None = None) -> bool:
+    """Whether what is written to one of two arrays can be seen in the other: whether they have an element in common.
+
+    Args:
+        a, b: arrays of this package or of NumPy.
+        max_work: see `numpy.shares_memory`.
+    Example:
+        >>> import uopc_array as xp
+        >>> x = xp.zeros(4)
+        >>> xp.shares_memory(x, x[1:]), xp.shares_memory(x[::2], x[1::2]), xp.shares_memory(x, x + 0)
+        (True, False, False)
+    """
+    return _compared(np.shares_memory, a, b, max_work)
+
+
+def may_share_memory(a: Any, b: Any, /, max_work: int | None = 0) -> bool:
+    """Whether the spans of memory of two arrays overlap; see `shares_memory`."""
+    return _compared(np.may_share_memory, a, b, max_work)
+
+
+def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
+    """The values of ``numpy.lib.stride_tricks.as_strided``, as an array of its own.
+
+    Raises:
+        ValueError: elements that lie outside of the memory of ``x``.
+    """
+
+    def read(values: Any, shape: Any, strides: Any) -> NumPyArray:
+        values = np.ascontiguousarray(values)
+        view = np.lib.stride_tricks.as_strided(values, shape, strides)
+        low, high = np.lib.array_utils.byte_bounds(view)
+        first, last = np.lib.array_utils.byte_bounds(values)
+        if view.size and (low < first or high > last):
+            raise ValueError(
+                f"as_strided: shape {view.shape} with strides {view.strides} leaves the {values.nbytes} bytes of an "
+                f"array of shape {values.shape}"
+            )
+        return view.copy()
+
+    return call_host("numpy.lib.stride_tricks.as_strided", read, (x, shape, strides), {})
+
+
+# --------------------------------------------------------------------------------------------------- layouts of memory
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> Array:
+    """`a` as an array of one axis at least; every array here is laid out in rows.
+
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.ascontiguousarray(2.0)
+        Array([2.], dtype=float64)
+    """
+    x = asarray(a, dtype=dtype)
+    return x if x.ndim else x.reshape(1)
+
+
+def asfortranarray(a: Any, dtype: Any = None) -> Array:
+    """`a` as an array; how it lies in memory is no property of an array here."""
+    return asarray(a, dtype=dtype)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None) -> Array:
+    """`a` as an array; how it lies in memory is no property of an array here, and each can be written to.
+
+    Raises:
+        ValueError: a requirement that NumPy does not know.
+    """
+    np.require(0, None, requirements)
+    return asarray(a, dtype=dtype)
+
+
+def isfortran(a: Any) -> bool:
+    """Whether elements would lie in columns, as in a transposed array."""
+    if not isinstance(a, Array):
+        return bool(np.isfortran(a))
+    flags = a._layout().flags
+    return flags.f_contiguous and not flags.c_contiguous
+
+
+# --------------------------------------------------------------------------------------------------- files
+
+
+class Archive(Mapping[str, Any]):
+    """The arrays of an ``.npz`` file by name, read when they are asked for."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    @property
+    def files(self) -> list[str]:
+        return list(self._file.files)
+
+    def __getitem__(self, key: str) -> Any:
+        return from_host(self._file[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._file)
+
+    def __len__(self) -> int:
+        return len(self._file)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+
+def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """The array in a ``.npy`` file, or the arrays in an ``.npz`` file by name; the arguments are those of `numpy.load`.
+
+    With ``mmap_mode`` it is NumPy's memory map: its values are read when they are computed with.
+    """
+    found = call_host("numpy.load", np.load, (file, *args), kwargs)
+    return Archive(found) if isinstance(found, np.lib.npyio.NpzFile) else found
+
+
+OBJECTS: dict[str, Any] = {
+    "ascontiguousarray": ascontiguousarray,
+    "asfortranarray": asfortranarray,
+    "isfortran": isfortran,
+    "isscalar": isscalar,
+    "lib.stride_tricks.as_strided": as_strided,
+    "load": load,
+    "may_share_memory": may_share_memory,
+    "ndarray": Array,
+    "nditer": nditer,
+    "require": require,
+    "shares_memory": shares_memory,
+    "vectorize": vectorize,
+    **{name: Grid(name) for name in ("c_", "mgrid", "ogrid", "r_")},
+}
