@@ -17,7 +17,7 @@ pytestmark = needs_compiler
 def compile_at(path: Path, number: int) -> Library:
     found = find_toolchain()
     assert found is not None
-    return compile_object(found, answer(number), str(path))
+    return compile_object(found, answer(number), str(path), ["answer"])
 
 
 def test_a_function_is_found_and_can_be_called(tmp_path):

@@ -32,8 +32,7 @@ __all__ = [
     "compile_many",
     "compile_object",
     "compile_one",
-    "load_object",
-    "object_path",
+    "object_with",
     "stats",
     "sweep",
 ]
@@ -114,13 +113,23 @@ def compile_many(sources: Sequence[tuple[str, str]]) -> list[Function]:
     return [entry.function for entry in entries if entry.function is not None]
 
 
-def object_path(toolchain: Toolchain, source: str, folder: str) -> str:
+def object_with(symbols: Sequence[str], toolchain: Toolchain, source: str, folder: str) -> Library:
+    """The object of `source`, which has these functions: from `folder`, or else from the compiler.
+
+    Raises:
+        CompileError: the compiler failed.
+    """
+    path = _object_path(toolchain, source, folder)
+    return _load_object(path, symbols) or _compile_somewhere(toolchain, source, path, symbols)
+
+
+def _object_path(toolchain: Toolchain, source: str, folder: str) -> str:
     """Where the object of `source` lies once it is compiled."""
     return os.path.join(folder, f"{toolchain.key(source)}.so")
 
 
-def load_object(path: str) -> Library | None:
-    """The object at `path` if it is there, ours and whole."""
+def _load_object(path: str, symbols: Sequence[str]) -> Library | None:
+    """The object at `path` if it is there, ours, whole, and has these functions."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -130,16 +139,27 @@ def load_object(path: str) -> Library | None:
             return None
         if status.st_mtime < time() - _DAY_S:
             os.utime(path)  # the day of the last use, for `sweep`
-        return Library(path)
+        return _library_with(path, symbols)
     except OSError:
         return None
 
 
-def compile_object(toolchain: Toolchain, source: str, path: str) -> Library:
-    """Compile under a temporary name, seal with a checksum, rename to `path` and load.
+def _library_with(path: str, symbols: Sequence[str]) -> Library:
+    """
+    Raises:
+        OSError: it cannot be loaded, or lacks a function.
+    """
+    library = Library(path)
+    for symbol in symbols:
+        library.function(symbol)
+    return library
+
+
+def compile_object(toolchain: Toolchain, source: str, path: str, symbols: Sequence[str]) -> Library:
+    """Compile under a temporary name, seal with a checksum, load, see that these functions are there, rename to `path`.
 
     Raises:
-        CompileError: the compiler refused the source, or its output cannot be stored.
+        CompileError: the compiler refused the source, or what it made cannot be stored or loaded.
     """
     folder = os.path.dirname(path)
     target = os.path.join(folder, f".{os.getpid()}-{next(_serial)}.tmp")
@@ -153,10 +173,11 @@ def compile_object(toolchain: Toolchain, source: str, path: str) -> Library:
             raise _refusal(command, source, outcome.stderr.decode(errors="replace"), path)
         with open(target, "r+b") as file:
             file.write(_trailer(path, file.read()))
+        library = _library_with(target, symbols)
         os.replace(target, path)
         if path.endswith("00.so"):  # one key of 256
             sweep(folder)
-        return Library(path)
+        return library
     except (OSError, RuntimeError) as error:  # RuntimeError: no process can be started while Python ends
         if isinstance(error, CompileError):
             raise
@@ -208,30 +229,27 @@ def _fill(key: _Key, entry: _Entry, folder: str, *, compiling: bool) -> bool:
         if entry.function is not None:
             _count("memory_hits")
             return True
-        path = object_path(toolchain, source, folder)
-        library = load_object(path)
+        path = _object_path(toolchain, source, folder)
+        library = _load_object(path, [symbol])
         found = library is not None
         if library is None:
             if not compiling:
                 return False
-            library = _compile_somewhere(toolchain, source, path)
-        try:
-            entry.function = library.function(symbol)
-        except OSError as error:
-            raise CompileError(f"the C compiler made an object without the function: {error}") from None
+            library = _compile_somewhere(toolchain, source, path, [symbol])
+        entry.function = library.function(symbol)
         _count("disk_hits" if found else "compiled")
         return True
 
 
-def _compile_somewhere(toolchain: Toolchain, source: str, path: str) -> Library:
+def _compile_somewhere(toolchain: Toolchain, source: str, path: str, symbols: Sequence[str]) -> Library:
     """The object of `source` at `path`, or in the private folder where that one is full or cannot be written to."""
     try:
-        return compile_object(toolchain, source, path)
+        return compile_object(toolchain, source, path, symbols)
     except CompileError as error:
         private = private_folder()
         if _COMPLAINT.search(str(error)) or private is None or private == os.path.dirname(path):
             raise
-        return compile_object(toolchain, source, object_path(toolchain, source, private))
+        return compile_object(toolchain, source, _object_path(toolchain, source, private), symbols)
 
 
 def _fill_side_by_side(missing: Sequence[tuple[_Key, _Entry]], folder: str) -> None:

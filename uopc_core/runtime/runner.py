@@ -18,7 +18,7 @@ from typing import Any
 
 from uopc_core.dtype import DType
 from uopc_core.errors import CompileError, IndexBoundsError
-from uopc_core.runtime.cache import compile_object, load_object, object_path
+from uopc_core.runtime.cache import object_with
 from uopc_core.runtime.folder import cache_folder
 from uopc_core.runtime.library import Function, Library, ffi
 from uopc_core.runtime.toolchain import Toolchain, find_toolchain
@@ -35,7 +35,8 @@ _SCALAR_FORMATS = {"b": "q8x", "i": "q8x", "u": "Q8x", "f": "d8x", "c": "dd"}
 _OUT_OF_MEMORY = 2
 _MOST_WORK = 2**63 - 1
 # Links like any library: thread-local storage and fork handlers need what a lean kernel does without.
-_RUNTIME_FLAGS = ("-std=gnu99", "-O2", "-fPIC", "-shared", "-pthread", "-w")
+_RUNTIME_FLAGS = ("-std=gnu99", "-O2", "-fno-sanitize=all", "-fPIC", "-shared", "-pthread", "-w")
+_ENTRIES = ("uopc_call", "uopc_last_status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ def _runtime() -> _Runtime:
     with _lock:
         if not _loaded:
             library = _load_runtime()
-            call, last_status = library.function("uopc_call"), library.function("uopc_last_status")
+            call, last_status = map(library.function, _ENTRIES)
             _loaded.append(
                 _Runtime(library, ffi.cast(_CALL, call.address), ffi.cast(_LAST_STATUS, last_status.address))
             )
@@ -184,8 +185,7 @@ def _load_runtime() -> Library:
         raise CompileError("there is no C compiler: install one, or name it with CC")
     toolchain = Toolchain(found.command, found.version, _RUNTIME_FLAGS, (), "", False)
     source = Path(__file__).with_name("runtime.c").read_text(encoding="utf-8")
-    path = object_path(toolchain, source, folder)
-    return load_object(path) or compile_object(toolchain, source, path)
+    return object_with(_ENTRIES, toolchain, source, folder)
 
 
 def _raise_last_failure() -> None:

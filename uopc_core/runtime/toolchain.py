@@ -248,7 +248,7 @@ def _build_probe(toolchain: Toolchain, folder: str) -> bytes | None:
     except OSError:
         return None
     finally:
-        if os.path.exists(target):
+        with suppress(OSError):  # there may be none, or a folder
             os.unlink(target)
 
 
