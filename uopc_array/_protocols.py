@@ -136,8 +136,9 @@ class Protocols(Handle):
     def item(self, *args: Any) -> Scalar:
         """One element as a Python scalar: the only one, or the one at these indices (or this flat index)."""
         refuse_exit("item", self._uop, _NUMBER_REMEDY)
+        values = self._memory("item").array
         try:
-            return self._memory("item").array.item(*args)
+            return values.item(*args)
         except (TypeError, ValueError, IndexError) as error:
             if args:
                 raise shortened(error, "item") from None
