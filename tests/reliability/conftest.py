@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.reliability.report import Report
+from uopc_core.runtime.toolchain import find_toolchain
 
 
 class Tries:
@@ -32,6 +33,13 @@ def tries(request: pytest.FixtureRequest) -> Iterator[Tries]:
     counted = Tries(bool(request.config.getoption("--reliability")))
     yield counted
     request.node.user_properties.append(("tries", (counted.tried, counted.survived)))
+
+
+@pytest.fixture(autouse=True)
+def _needs_compiler(request: pytest.FixtureRequest) -> None:
+    """Asked for at the test and not at import, since children import the modules of tests too."""
+    if request.node.get_closest_marker("needs_compiler") is not None and find_toolchain() is None:
+        pytest.skip("this machine has no C compiler")
 
 
 def pytest_configure(config: pytest.Config) -> None:

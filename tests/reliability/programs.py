@@ -1,0 +1,85 @@
+"""Programs that trials run in their children, and what they count there."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import uopc_array as xp
+from uopc_core.runtime.cache import stats
+
+__all__ = ["CASES", "Values", "compute", "wrong_values"]
+
+Values = np.ndarray[Any, Any]
+
+
+def _at_once() -> tuple[Any, Values]:
+    n = np.linspace(0, 1, 12).reshape(3, 4)
+    return xp.exp(xp.asarray(n)) @ xp.ones(4), np.exp(n) @ np.ones(4)
+
+
+def _lazily() -> tuple[Any, Values]:
+    n = np.linspace(0, 3, 300_000)
+    x = xp.asarray(n)
+    return xp.sum(xp.sqrt(x) * 2 + xp.flip(x), axis=0), np.sum(np.sqrt(n) * 2 + n[::-1])
+
+
+def _again_and_again() -> tuple[Any, Values]:
+    n = np.linspace(0, 3, 5000)
+    function = xp.jit(lambda x, y: xp.cumulative_sum(xp.sin(x) * y) - xp.max(x))
+    for _ in range(3):
+        result = function(xp.asarray(n), xp.asarray(n))
+    return result, np.cumsum(np.sin(n) * n) - 3
+
+
+def _gradient() -> tuple[Any, Values]:
+    n = np.linspace(1, 2, 3000)
+    return xp.grad(lambda x: xp.sum(xp.log(x) * x))(xp.asarray(n)), np.log(n) + 1
+
+
+def _in_place() -> tuple[Any, Values]:
+    n = np.arange(60_000.0).reshape(300, 200)
+    x = xp.asarray(n)
+    x[::3] = x[1::3] * 2
+    x[:, 5] += 1
+    wanted = n.copy()
+    wanted[::3] = wanted[1::3] * 2
+    wanted[:, 5] += 1
+    return x, wanted
+
+
+def _by_numpy() -> tuple[Any, Values]:
+    n = np.cos(np.arange(50_000.0))
+    return xp.sort(xp.asarray(n) + 1), np.sort(n + 1)
+
+
+CASES: dict[str, Callable[[], tuple[Any, Values]]] = {
+    "at once": _at_once,
+    "lazily": _lazily,
+    "again and again": _again_and_again,
+    "gradient": _gradient,
+    "in place": _in_place,
+    "by NumPy": _by_numpy,
+}
+
+
+def wrong_values() -> list[str]:
+    """The ways of computing that now raise or differ from NumPy; none, all being well."""
+    wrong: list[str] = []
+    for name, case in CASES.items():
+        try:
+            found, wanted = case()
+            if not np.allclose(np.asarray(found), wanted, rtol=1e-12, atol=0):
+                wrong.append(f"{name}: other values")
+        except Exception as error:
+            wrong.append(f"{name}: {type(error).__name__}: {error}")
+    return wrong
+
+
+def compute(rounds: int = 2) -> dict[str, Any]:
+    """Compute in each way, and tell what went wrong, what was warned of, and how many kernels were compiled."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        wrong = [text for _ in range(rounds) for text in wrong_values()]
+    return {"wrong": wrong, "warnings": [str(one.message) for one in seen], "compiled": stats().compiled}
