@@ -1,13 +1,16 @@
 """Buffers: alignment, sharing with NumPy, and when their memory is free for others."""
 
 import gc
+import itertools
 import threading
 import tracemalloc
 import weakref
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
+from tests.moments import happen_at, moments_among
 from tests.runtime.kernels import run_python
 from uopc_core.dtype import DTYPES, dtypes
 from uopc_core.errors import DTypeError
@@ -181,6 +184,56 @@ def test_many_small_buffers_do_not_hold_memory_for_ever(monkeypatch):
     buffers = [Buffer.empty((), dtypes.float64) for _ in range(50_000)]
     del buffers[:]
     assert len(home.idle) < 20_000
+
+
+# eight blocks of this size are cut from one mapping, so a few of them meet every path
+SIZES = [100 << 10, 1 << 20]
+
+
+def churn(sizes):
+    """Memory taken, exported, given back and taken again; what is still in use at the end."""
+    kept = []
+    for n in range(1, 13):
+        for size in sizes:
+            buffer = Buffer.empty((size,), dtypes.uint8)
+            if n % 3:
+                kept.append(buffer.array if n % 2 else buffer)
+    return kept
+
+
+def places(kept):
+    """Where each begins and ends."""
+    starts = [x.pointer if isinstance(x, Buffer) else x.ctypes.data for x in kept]
+    return sorted((start, start + x.nbytes) for start, x in zip(starts, kept, strict=True))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Python prints an interrupted __del__
+@pytest.mark.parametrize("how", ["computed in the midst", "interrupted", "given back in the midst"])
+def test_whatever_happens_in_the_midst_of_it_every_block_has_one_owner(monkeypatch, how):
+    """A handler that computes, Ctrl-C, a collection."""
+    monkeypatch.setattr(pool, "MAX_IDLE_BYTES", 2 << 20)
+    monkeypatch.setattr(pool._small[pool._size_class(SIZES[0])], "max_idle", 3)
+    meanwhile = []
+
+    def happening():
+        if how == "interrupted":
+            raise KeyboardInterrupt
+        meanwhile.extend(churn(SIZES))
+        if how == "given back in the midst":
+            meanwhile.clear()
+
+    for number in moments_among(lambda: churn(SIZES), 300):
+        trim()
+        kept = []
+        with suppress(KeyboardInterrupt):
+            kept = happen_at(number, lambda: churn(SIZES), happening)
+        kept += churn(SIZES) + meanwhile
+        held = places(kept)
+        assert all(a[1] <= b[0] for a, b in itertools.pairwise(held)), number
+        meanwhile.clear()
+        del kept
+    trim()
+    assert pool_stats().idle_large_bytes == 0
 
 
 def test_what_the_system_does_not_have_is_a_memory_error():

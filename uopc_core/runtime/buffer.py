@@ -5,7 +5,6 @@ Invariant: the memory is free for others when the Buffer and every array exporte
 
 from __future__ import annotations
 
-import threading
 from math import prod
 from typing import Any, cast
 
@@ -20,7 +19,6 @@ __all__ = ["Buffer", "PoolStats", "pool_stats", "trim"]
 _Array = np.ndarray[Any, Any]
 _BYTE = np.dtype(np.uint8)
 _ADDRESS = ffi.typeof("uintptr_t")
-_view_lock = threading.RLock()  # reentrant: a collection inside may look at other buffers
 
 
 class _Lease(np.ndarray[Any, Any]):
@@ -33,7 +31,7 @@ class _Lease(np.ndarray[Any, Any]):
     def __del__(self) -> None:
         block = getattr(self, "block", None)  # NumPy makes temporary views of its own
         if block is not None:
-            block.home.give(block)
+            block.release()
 
 
 class Buffer:
@@ -98,7 +96,7 @@ class Buffer:
 
     @property
     def array(self) -> _Array:
-        """The memory as a NumPy array, always the same one."""
+        """The memory as a NumPy array, the same one from the first look on."""
         return self._array if self._array is not None else self._export()
 
     def readonly(self) -> _Array:
@@ -106,18 +104,25 @@ class Buffer:
         return np.asarray(memoryview(cast(Any, self.array)).toreadonly())
 
     def _export(self) -> _Array:
-        with _view_lock:
-            block = self._block
-            if self._array is None and block is not None:
-                lease = _Lease((self.nbytes,), _BYTE, block.pages, block.offset)
-                lease.block = block
-                self._array = np.ndarray(self.shape, self.dtype, lease)
-            assert self._array is not None
-            return self._array
+        """Make the array. Two threads may each make one; each holds the block until its last view is gone."""
+        block = self._block
+        assert block is not None, self
+        lease = _Lease((self.nbytes,), _BYTE, block.mapping, block.offset)
+        block.holders.append(None)
+        lease.block = block
+        self._array = array = np.ndarray(self.shape, self.dtype, lease)
+        return array
 
     def __del__(self) -> None:
-        if self._array is None and self._block is not None:
-            self._block.home.give(self._block)
+        try:
+            block = self._block
+            if block is not None:
+                if self._array is None:
+                    block.home.give(block)
+                else:
+                    block.release()
+        except AttributeError:  # interrupted before it was anything
+            pass
 
     def __repr__(self) -> str:
         return f"Buffer({self.dtype.name}, {self.shape}, at {self.pointer:#x})"

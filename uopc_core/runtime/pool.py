@@ -2,17 +2,19 @@
 
 Small blocks are cut from shared pages; each large one has pages of its own, huge ones where the system has them. Fresh
 pages cost more than the arithmetic done on them: the first touch of 40 MB takes 24 ms.
-Invariant: `give` may run at any moment on any thread, since the collector calls it, and inside any other function of
-this module. So it appends to a list, which is atomic, and tidies up only if the lock is free.
+Invariant: any function here may run at any moment, also in the middle of another: the collector gives blocks back, and
+handlers of signals compute. So there is no lock. Each step that others could see is one operation of a list, a deque,
+a dict or an iterator; and a mapping lives as long as any block in it, so that nothing forgotten is ever a danger.
 """
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import os
-import threading
-from collections import deque
+from collections import Counter, deque
 from contextlib import suppress
+from operator import length_hint
 from typing import NamedTuple
 
 from uopc_core.runtime.library import ffi
@@ -32,39 +34,72 @@ _STAGGERS = 16
 
 
 class Block:
-    """A piece of memory that goes back to its home with `block.home.give(block)`.
+    """A piece of memory that goes back to its home with `release`, once by each of its holders.
 
     Attributes:
         address: of its first byte, a multiple of 64.
-        pages: the mapping it lies in.
-        offset: of its first byte in `pages`.
+        mapping: what it lies in, unmapped with the last object that names it.
+        offset: of its first byte in `mapping`.
+        pages: what it was cut from, if it shares a mapping with others.
+        holders: one entry for each holder besides the first. Taking one out is atomic, so exactly one finds none.
         released: when it was given back, as a serial number.
     """
 
-    __slots__ = ("address", "home", "offset", "pages", "released")
+    __slots__ = ("address", "holders", "home", "mapping", "offset", "pages", "released")
 
-    def __init__(self, address: int, pages: mmap.mmap, offset: int, home: _SmallClass | _LargeClass) -> None:
+    def __init__(
+        self,
+        address: int,
+        mapping: mmap.mmap,
+        offset: int,
+        home: _SmallClass | _LargeClass,
+        pages: _Pages | None = None,
+    ) -> None:
         self.address = address
-        self.pages = pages
+        self.mapping = mapping
         self.offset = offset
         self.home = home
+        self.pages = pages
+        self.holders: list[None] = []
         self.released = 0
+
+    def release(self) -> None:
+        """One holder lets go; the last one gives the block back."""
+        if self.holders:
+            try:
+                self.holders.pop()
+                return
+            except IndexError:  # another holder was faster
+                pass
+        self.home.give(self)
+
+
+class _Pages:
+    """A mapping that blocks are cut from: whoever takes the next offset has it alone."""
+
+    __slots__ = ("address", "mapping", "n_blocks", "offsets")
+
+    def __init__(self, size_bytes: int, stride: int) -> None:
+        self.mapping, self.address = _map_pages(_SHARED_BYTES)
+        places = range(0, _SHARED_BYTES - size_bytes + 1, stride)
+        self.n_blocks = len(places)
+        self.offsets = iter(places)
+
+    def n_cut(self) -> int:
+        return self.n_blocks - length_hint(self.offsets)
 
 
 class _SmallClass:
     """Blocks of one size below LARGE_BYTES."""
 
-    __slots__ = ("_address", "_cursor", "_cut", "_pages", "_stride", "idle", "lock", "max_idle", "size_bytes")
+    __slots__ = ("_pages", "_stride", "idle", "max_idle", "size_bytes")
 
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes = size_bytes
         self.idle: list[Block] = []
         self.max_idle = _IDLE_SMALL_BYTES // size_bytes
-        self.lock = threading.RLock()
         self._stride = size_bytes + (_STAGGER_BYTES if size_bytes >= _TABLE_BYTES else 0)
-        self._pages: mmap.mmap | None = None  # what is being cut
-        self._address = self._cursor = 0
-        self._cut: dict[int, int] = {}  # by the id of the pages: blocks cut from them
+        self._pages: _Pages | None = None  # what is being cut
 
     def take(self) -> Block:
         try:
@@ -75,39 +110,30 @@ class _SmallClass:
     def give(self, block: Block) -> None:
         idle = self.idle
         idle.append(block)
-        if len(idle) > self.max_idle and self.lock.acquire(blocking=False):
-            try:
-                self.trim()
-                self.max_idle = max(self.max_idle, 2 * len(self.idle))  # the rest shares pages with blocks in use
-            finally:
-                self.lock.release()
+        if len(idle) > self.max_idle:
+            self.trim()
+            self.max_idle = max(self.max_idle, 2 * len(self.idle))  # the rest shares pages with blocks in use
 
     def _cut_block(self) -> Block:
-        with self.lock:
-            if self._pages is None or self._cursor + self.size_bytes > _SHARED_BYTES:
-                pages, self._address = _map_pages(_SHARED_BYTES)
-                self._pages, self._cursor = pages, 0
-            pages, offset = self._pages, self._cursor
-            self._cursor += self._stride
-            self._cut[id(pages)] = self._cut.get(id(pages), 0) + 1
-            return Block(self._address + offset, pages, offset, self)
+        while True:
+            pages = self._pages
+            offset = None if pages is None else next(pages.offsets, None)
+            if pages is not None and offset is not None:
+                return Block(pages.address + offset, pages.mapping, offset, self, pages)
+            self._pages = _Pages(self.size_bytes, self._stride)
 
     def trim(self) -> int:
         """Give pages without a block in use back to the system; returns their bytes."""
-        with self.lock:
-            mine: list[Block] = []
+        mine: list[Block] = []
+        with suppress(IndexError):  # others may take at the same time
             while self.idle:
-                mine.append(self.take())  # others may take at the same time
-            n_idle: dict[int, int] = {}
-            for block in mine:
-                n_idle[id(block.pages)] = n_idle.get(id(block.pages), 0) + 1
-            unused = {pages for pages, n in n_idle.items() if n == self._cut[pages]}
-            for pages in unused:
-                del self._cut[pages]
-            if id(self._pages) in unused:
-                self._pages = None
-            self.idle.extend([block for block in mine if id(block.pages) not in unused])
-            return len(unused) * _SHARED_BYTES
+                mine.append(self.idle.pop())
+        n_idle = Counter([block.pages for block in mine])
+        unused = {pages for pages, n in n_idle.items() if pages is not None and n == pages.n_cut()}
+        if self._pages in unused:
+            self._pages = None
+        self.idle.extend([block for block in mine if block.pages not in unused])
+        return len(unused) * _SHARED_BYTES
 
 
 class _LargeClass:
@@ -121,57 +147,56 @@ class _LargeClass:
         self.pool = pool
 
     def give(self, block: Block) -> None:
-        self.pool.give(block)
+        self.pool.give(self, block)
 
 
 class _LargePool:
-    """The large blocks of all classes, bounded together: those idle for longest are given back to the system."""
+    """The large blocks of all classes, bounded together: those idle for longest are given back to the system.
+
+    `idle_bytes` is counted along; `shrink` counts anew, in case somebody was interrupted between two steps.
+    """
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
         self.classes: dict[int, _LargeClass] = {}
-        self.returned: deque[Block] = deque()  # given back, not yet sorted in
         self.idle_bytes = 0
         self.reused = 0
-        self.serial = 0
         self.made = 0
+        self._serial = itertools.count(1)
 
     def take(self, size_bytes: int) -> Block:
-        with self.lock:
-            self.sort_in()
-            home = self.classes.get(size_bytes)
-            if home is None:
-                home = self.classes[size_bytes] = _LargeClass(size_bytes, self)
-            if home.idle:
-                self.idle_bytes -= size_bytes
-                self.reused += 1
-                return home.idle.pop()
+        home = self.classes.get(size_bytes)
+        if home is None:
+            home = self.classes.setdefault(size_bytes, _LargeClass(size_bytes, self))
+        try:
+            block = home.idle.pop()
+        except IndexError:
             self.made += 1
-            stagger = self.made % _STAGGERS * _STAGGER_BYTES
-        return _new_large_block(home, stagger)
+            return _new_large_block(home, self.made % _STAGGERS * _STAGGER_BYTES)
+        self.idle_bytes -= size_bytes
+        self.reused += 1
+        return block
 
-    def give(self, block: Block) -> None:
-        self.returned.append(block)
-        if self.lock.acquire(blocking=False):
-            try:
-                self.sort_in()
-                self.shrink(MAX_IDLE_BYTES)
-            finally:
-                self.lock.release()
+    def give(self, home: _LargeClass, block: Block) -> None:
+        block.released = next(self._serial)
+        home.idle.append(block)
+        self.idle_bytes += home.size_bytes
+        if self.idle_bytes > MAX_IDLE_BYTES:
+            self.shrink(MAX_IDLE_BYTES)
 
-    def sort_in(self) -> None:
-        while self.returned:
-            block = self.returned.popleft()
-            self.serial += 1
-            block.released = self.serial
-            block.home.idle.append(block)
-            self.idle_bytes += block.home.size_bytes
-
-    def shrink(self, max_bytes: int) -> None:
+    def shrink(self, max_bytes: int) -> int:
+        """Give the blocks idle for longest back until `max_bytes` are left; returns the number of bytes."""
+        homes = list(self.classes.values())
+        self.idle_bytes = sum([len(home.idle) * home.size_bytes for home in homes])
+        given_bytes = 0
         while self.idle_bytes > max_bytes:
-            oldest = min([home for home in self.classes.values() if home.idle], key=lambda home: home.idle[0].released)
+            try:
+                oldest = min([home for home in homes if home.idle], key=lambda home: home.idle[0].released)
+                oldest.idle.popleft()
+            except (IndexError, ValueError):  # others took what was there
+                break
             self.idle_bytes -= oldest.size_bytes
-            oldest.idle.popleft()
+            given_bytes += oldest.size_bytes
+        return given_bytes
 
 
 def _size_class(nbytes: int) -> int:
@@ -213,19 +238,13 @@ class PoolStats(NamedTuple):
 
 def pool_stats() -> PoolStats:
     """The state of the pool now."""
-    with _large.lock:
-        _large.sort_in()
-        small_bytes = sum(len(home.idle) * home.size_bytes for home in _small.values())
-        return PoolStats(small_bytes + _large.idle_bytes, _large.idle_bytes, _large.reused)
+    small_bytes = sum(len(home.idle) * home.size_bytes for home in _small.values())
+    return PoolStats(small_bytes + _large.idle_bytes, _large.idle_bytes, _large.reused)
 
 
 def trim() -> int:
     """Give idle memory back to the system; returns the number of bytes."""
-    with _large.lock:
-        _large.sort_in()
-        large_bytes = _large.idle_bytes
-        _large.shrink(0)
-    return large_bytes + sum(home.trim() for home in _small.values())
+    return _large.shrink(0) + sum(home.trim() for home in _small.values())
 
 
 def _map_pages(size_bytes: int) -> tuple[mmap.mmap, int]:
@@ -249,12 +268,3 @@ def _new_large_block(home: _LargeClass, stagger: int) -> Block:
         with suppress(OSError):  # a kernel without huge pages
             pages.madvise(mmap.MADV_HUGEPAGE, offset, n_bytes)
     return Block(address + offset + stagger, pages, offset + stagger, home)
-
-
-def _after_fork() -> None:
-    _large.lock = threading.RLock()
-    for home in _small.values():
-        home.lock = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
