@@ -9,7 +9,6 @@ The three classes have one layout, so a handle changes its class and keeps its i
 from __future__ import annotations
 
 import gc
-import os
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from weakref import ref
 from uopc_array._handle import Handle, Root, View
 from uopc_array._tracing import Record, Shadow, current_record, depends, records, user_line
 from uopc_array.array import Array
-from uopc_core import UOp
+from uopc_core import UOp, in_forked_child
 from uopc_core.errors import TraceError
 
 __all__ = ["LeftOverArray", "ShadowedArray", "close_record", "running", "shadow"]
@@ -102,7 +101,7 @@ def _renew_after_fork() -> None:
     _lock = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_renew_after_fork)
+in_forked_child(_renew_after_fork)
 
 
 @contextmanager

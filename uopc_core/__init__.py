@@ -21,6 +21,7 @@ from uopc_core.dtype import (
     real_dtype,
 )
 from uopc_core.extern.sorting import argsort_last_axis, searchsorted_vector, sort_last_axis
+from uopc_core.forks import in_forked_child
 from uopc_core.ir import (
     EXTERNS,
     TRACED,
@@ -79,6 +80,7 @@ __all__ = [
     "explain_nodes",
     "from_uir",
     "gradient",
+    "in_forked_child",
     "is_bool",
     "is_complex",
     "is_float",

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 
 from uopc_core.errors import CompileError
+from uopc_core.forks import in_forked_child
 
 __all__ = ["Pending", "in_background", "warn_once"]
 
@@ -90,5 +91,4 @@ def _renew_after_fork() -> None:
     _worker = _Worker()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_after_fork)
+in_forked_child(_renew_after_fork)

@@ -22,7 +22,8 @@ from dataclasses import dataclass, replace
 from time import time
 
 from uopc_core.errors import CompileError
-from uopc_core.runtime.folder import cache_folder, private_folder, replace_file
+from uopc_core.forks import in_forked_child
+from uopc_core.runtime.folder import cache_folder, is_ours, private_folder, replace_file
 from uopc_core.runtime.library import Function, Library
 from uopc_core.runtime.toolchain import INPUT, Toolchain, find_toolchain, run_compiler
 from uopc_core.settings import current
@@ -135,7 +136,7 @@ def _load_object(path: str, symbols: Sequence[str]) -> Library | None:
             status = os.fstat(file.fileno())
             content = file.read()
         code, trailer = content[:-_TRAILER_BYTES], content[-_TRAILER_BYTES:]
-        if status.st_uid != os.geteuid() or trailer != _trailer(path, code):
+        if not is_ours(status) or trailer != _trailer(path, code):
             return None
         if status.st_mtime < time() - _DAY_S:
             os.utime(path)  # the day of the last use, for `sweep`
@@ -319,4 +320,4 @@ def _after_fork() -> None:
             entry.lock = threading.Lock()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+in_forked_child(_after_fork)

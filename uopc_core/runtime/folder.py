@@ -14,9 +14,10 @@ import tempfile
 import threading
 from pathlib import Path
 
+from uopc_core.forks import in_forked_child
 from uopc_core.settings import current
 
-__all__ = ["MARKER", "SUBFOLDER", "cache_folder", "leave_folder", "private_folder", "replace_file"]
+__all__ = ["MARKER", "SUBFOLDER", "cache_folder", "is_ours", "leave_folder", "private_folder", "replace_file"]
 
 SUBFOLDER = "uopc-kernels"  # whatever a setting or a link names may hold the user's own files
 MARKER = "CACHEDIR.TAG"  # the name and first line that backup programs know, see bford.info/cachedir
@@ -57,6 +58,11 @@ def leave_folder() -> bool:
     return True
 
 
+def is_ours(status: os.stat_result) -> bool:
+    """Whether a file is of the user that runs this process; False where the system does not tell."""
+    return hasattr(os, "geteuid") and status.st_uid == os.geteuid()
+
+
 def replace_file(path: str, content: bytes) -> None:
     """Write a file so that others see all of it or nothing."""
     with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".", suffix=".tmp", delete=False) as file:
@@ -95,7 +101,7 @@ def _usable(path: str) -> str | None:
         status = os.stat(path)
     except (OSError, ValueError):
         return None
-    foreign = status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    foreign = not is_ours(status) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return None if foreign or not os.access(path, os.W_OK | os.X_OK) else path
 
 
@@ -109,4 +115,4 @@ def _forget_lock() -> None:
     _lock = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_forget_lock)
+in_forked_child(_forget_lock)

@@ -1,5 +1,6 @@
 """Shared objects in this process: path -> Library -> addresses of its functions.
 
+Where the system has no `dlopen`, as on Windows, no object can be loaded, and all else works.
 Invariant: an object stays loaded while a Library or a Function of it lives, and no longer: each takes memory mappings,
 of which a process may have 65 530.
 """
@@ -14,14 +15,18 @@ from typing import Any
 
 from _cffi_backend import FFI  # the part of cffi that reads C types by itself; `cffi.FFI` would load pycparser, 50 ms
 
-__all__ = ["Function", "Library", "ffi"]
+__all__ = ["Function", "Library", "can_load", "ffi"]
 
 ffi: Any = FFI()
-_FLAGS = os.RTLD_NOW | os.RTLD_LOCAL
+_FLAGS: int = getattr(os, "RTLD_NOW", 0) | getattr(os, "RTLD_LOCAL", 0)
 
 
 def _process_function(name: str, result: Any, *arguments: Any) -> Any:
-    function = getattr(ctypes.CDLL(None), name)
+    """A function of the C library of this process, or None where there is none of that name."""
+    try:
+        function = getattr(ctypes.CDLL(None), name)
+    except (AttributeError, OSError, TypeError):
+        return None
     function.restype, function.argtypes = result, arguments
     return function
 
@@ -30,6 +35,11 @@ _dlopen = _process_function("dlopen", ctypes.c_void_p, ctypes.c_char_p, ctypes.c
 _dlsym = _process_function("dlsym", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
 _dlclose = _process_function("dlclose", ctypes.c_int, ctypes.c_void_p)
 _dlerror = _process_function("dlerror", ctypes.c_char_p)
+
+
+def can_load() -> bool:
+    """Whether this system loads shared objects in the way that is written for here."""
+    return _dlopen is not None
 
 
 class Library:
@@ -45,6 +55,8 @@ class Library:
         """
         self.path = path
         self._handle: int | None = None
+        if not can_load():
+            raise OSError(f"{path}: this system has no dlopen")
         self._handle = _dlopen(os.fsencode(path), _FLAGS)
         if self._handle is None:
             raise OSError(os.fsdecode(_dlerror() or b"dlopen failed"))

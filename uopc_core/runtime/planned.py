@@ -6,12 +6,12 @@ holds.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from typing import Any
 
 from uopc_core.errors import CompileError
+from uopc_core.forks import in_forked_child
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.background import in_background, warn_once
@@ -103,7 +103,7 @@ def _renew_after_fork() -> None:
     _prepare_lock = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_renew_after_fork)
+in_forked_child(_renew_after_fork)
 
 
 class Executable:

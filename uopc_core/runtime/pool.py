@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import itertools
 import mmap
-import os
 from collections import Counter, deque
 from contextlib import suppress
 from operator import length_hint
 from typing import NamedTuple
 
+from uopc_core.limits import usable_memory
 from uopc_core.runtime.library import ffi
 
 __all__ = ["Block", "PoolStats", "allocate", "pool_stats", "trim"]
@@ -24,13 +24,15 @@ __all__ = ["Block", "PoolStats", "allocate", "pool_stats", "trim"]
 ALIGNMENT = 64
 LARGE_BYTES = 256 << 10  # from here on a block has pages of its own
 HUGE_PAGE_BYTES = 2 << 20
-MAX_IDLE_BYTES = min(4 << 30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4)
+MAX_IDLE_BYTES = min(4 << 30, usable_memory() // 4)
 _SHARED_BYTES = 1 << 20  # pages that small blocks are cut from
 _IDLE_SMALL_BYTES = 32 << 20  # idle in one class before its pages are looked through for some to give back
 _TABLE_BYTES = 4096
 # Blocks a multiple of 4096 bytes apart share cache sets: reading seven and writing one took 114 us instead of 42.
 _STAGGER_BYTES = 5 * ALIGNMENT
 _STAGGERS = 16
+# where processes do not fork there is neither the flag nor anybody to share pages with
+_PRIVATE: dict[str, int] = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 
 
 class Block:
@@ -250,7 +252,7 @@ def trim() -> int:
 def _map_pages(size_bytes: int) -> tuple[mmap.mmap, int]:
     """New zeroed pages and their address; private, so that a forked child has its own."""
     try:
-        pages = mmap.mmap(-1, size_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        pages = mmap.mmap(-1, size_bytes, **_PRIVATE)
     except (OSError, OverflowError, ValueError):
         if not trim():
             raise MemoryError(f"no {size_bytes} bytes of memory") from None

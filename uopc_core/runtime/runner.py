@@ -6,7 +6,6 @@ call to call, so threads may run one Program at the same time.
 
 from __future__ import annotations
 
-import os
 import struct
 import sys
 import threading
@@ -18,6 +17,7 @@ from typing import Any
 
 from uopc_core.dtype import DType
 from uopc_core.errors import CompileError, IndexBoundsError
+from uopc_core.forks import in_forked_child
 from uopc_core.runtime.cache import object_with
 from uopc_core.runtime.folder import cache_folder
 from uopc_core.runtime.library import Function, Library, ffi
@@ -201,4 +201,4 @@ def _after_fork() -> None:
     _lock = threading.Lock()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+in_forked_child(_after_fork)

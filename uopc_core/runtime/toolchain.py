@@ -24,8 +24,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from uopc_core.errors import SettingsError
+from uopc_core.forks import in_forked_child
 from uopc_core.runtime.folder import cache_folder, leave_folder, replace_file
-from uopc_core.runtime.library import Library
+from uopc_core.runtime.library import Library, can_load
 from uopc_core.settings import current
 
 __all__ = ["INPUT", "Toolchain", "find_toolchain", "run_compiler"]
@@ -95,7 +96,7 @@ def find_toolchain() -> Toolchain | None:
         return _found[cc]
     with _lock:
         if cc not in _found:
-            _found[cc] = _first_working(cc) or (_first_working(cc) if leave_folder() else None)
+            _found[cc] = _search(cc) if can_load() else None
         return _found[cc]
 
 
@@ -150,6 +151,10 @@ def _kill_running(pid: int = os.getpid()) -> None:
 
 
 atexit.register(_kill_running)
+
+
+def _search(cc: str | None) -> Toolchain | None:
+    return _first_working(cc) or (_first_working(cc) if leave_folder() else None)
 
 
 def _first_working(cc: str | None) -> Toolchain | None:
@@ -280,4 +285,4 @@ def _forget_lock() -> None:
     _running.clear()
 
 
-os.register_at_fork(after_in_child=_forget_lock)
+in_forked_child(_forget_lock)
