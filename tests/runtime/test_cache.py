@@ -12,7 +12,7 @@ import pytest
 
 from tests.runtime.kernels import ROOT, answer, needs_compiler, run_python
 from uopc_core.errors import CompileError
-from uopc_core.runtime import cache, folder, toolchain
+from uopc_core.runtime import cache, folder
 from uopc_core.runtime.cache import CacheStats, compile_many, compile_one, stats, sweep
 from uopc_core.runtime.folder import MARKER, SUBFOLDER, cache_folder
 from uopc_core.runtime.library import ffi
@@ -32,6 +32,13 @@ def place(monkeypatch, tmp_path):
         yield tmp_path / SUBFOLDER
 
 
+CODE_OF_ANOTHER = """
+from uopc_core.runtime.cache import compile_one, stats
+compile_one({!r}, "answer")
+print(stats().compiled, stats().disk_hits)
+"""
+
+
 def call(function):
     """What a function without arguments gives."""
     return ffi.cast("int(*)(void)", function.address)()
@@ -48,11 +55,7 @@ def test_a_kernel_is_compiled_once_and_then_found_in_memory():
 
 
 def test_another_process_finds_it_on_disk(place):
-    code = f"""
-from uopc_core.runtime.cache import compile_one, stats
-compile_one({answer(1)!r}, "answer")
-print(stats().compiled, stats().disk_hits)
-"""
+    code = CODE_OF_ANOTHER.format(answer(1))
     assert run_python(code, UOPC_CACHE_DIR=str(place.parent)) == "1 0"
     assert run_python(code, UOPC_CACHE_DIR=str(place.parent)) == "0 1"
 
@@ -165,9 +168,10 @@ def test_without_a_compiler_the_error_says_so():
 
 def test_a_folder_that_was_deleted_is_made_again(place):
     compile_one(answer(1), "answer")
-    shutil.rmtree(place)
+    shutil.rmtree(place.parent)
     compile_one(answer(2), "answer")
     assert len(list(place.glob("*.so"))) == 1
+    assert run_python(CODE_OF_ANOTHER.format(answer(2)), UOPC_CACHE_DIR=str(place.parent)) == "0 1"
 
 
 def test_the_compiler_and_the_source_are_printed_on_request(capfd):
@@ -242,31 +246,6 @@ def test_an_object_under_the_name_of_another_is_compiled_again(place, monkeypatc
     two.write_bytes(one.read_bytes())
     forget(monkeypatch)
     assert call(compile_one(answer(2), "answer")) == 2
-
-
-def test_a_full_folder_is_left_for_the_private_one(place, monkeypatch):
-    folder_in_use = cache_folder()
-    run = cache.run_compiler
-
-    def full(command, source, folder):
-        if folder == folder_in_use:
-            return subprocess.CompletedProcess(command, 1, b"", b"No space left on device")
-        return run(command, source, folder)
-
-    monkeypatch.setattr(cache, "run_compiler", full)
-    assert call(compile_one(answer(3), "answer")) == 3
-
-
-def test_a_compiler_that_hangs_is_ended(place, monkeypatch, tmp_path):
-    script = tmp_path / "slow-cc"
-    script.write_text('#!/bin/sh\ncase "$*" in *-print-file-name*|*--version*) exec cc "$@";; esac\nsleep 600\n')
-    script.chmod(0o755)
-    monkeypatch.setattr(toolchain, "MAX_SECONDS", 0.5)
-    monkeypatch.setattr(toolchain, "_found", {})
-    began = time.monotonic()
-    with context(cc=str(script)):
-        assert toolchain.find_toolchain() is None
-    assert time.monotonic() - began < 60
 
 
 def test_a_use_is_noted_once_a_day(place, monkeypatch):

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from tests.runtime.kernels import needs_compiler, run_python
+from tests.runtime.kernels import run_python
 from uopc_core.runtime import folder
 from uopc_core.runtime.folder import MARKER, SUBFOLDER, cache_folder, leave_folder, private_folder, replace_file
 from uopc_core.settings import context
@@ -113,17 +113,3 @@ def test_a_file_is_replaced_as_a_whole(tmp_path):
     replace_file(str(path), b"two")
     assert path.read_bytes() == b"two"
     assert list(tmp_path.iterdir()) == [path]
-
-
-@needs_compiler
-def test_kernels_compile_without_a_home_and_in_odd_places(tmp_path):
-    place = tmp_path / "with space é"
-    place.mkdir()
-    code = """
-from uopc_core.runtime.cache import compile_one, stats
-compile_one("int answer(void) { return 4; }", "answer")
-print(stats().compiled)
-"""
-    assert run_python(code, HOME="/proc", XDG_CACHE_HOME="/proc/none", UOPC_CACHE_DIR="", TMPDIR=str(place)) == "1"
-    assert run_python(code, UOPC_CACHE_DIR=str(place / "cache")) == "1"
-    assert any(name.endswith(".so") for name in os.listdir(place / "cache" / SUBFOLDER))

@@ -23,7 +23,7 @@ from time import time
 
 from uopc_core.errors import CompileError
 from uopc_core.forks import in_forked_child
-from uopc_core.runtime.folder import cache_folder, is_ours, private_folder, replace_file
+from uopc_core.runtime.folder import cache_folder, has_room, is_ours, make_again, private_folder, replace_file
 from uopc_core.runtime.library import Function, Library
 from uopc_core.runtime.toolchain import INPUT, Toolchain, find_toolchain, run_compiler
 from uopc_core.settings import current
@@ -49,7 +49,7 @@ _OWN_NAMES = re.compile(
     r"[0-9a-f]{64}\.(so|c|log)|\.\d+-\d+\.tmp|\.[a-z0-9_]{8}\.tmp|\.probe-\d+\.so|cc[A-Za-z0-9]{6}\.(s|o|c|ld|le|res|lto\.o)"
 )
 _TRAILER_BYTES = len(_MAGIC) + 32
-_COMPLAINT = re.compile(r"<stdin>:(\d+):")  # about the source, and not about the machine
+_COMPLAINT = re.compile(r"<stdin>:(\d+):")  # about a line of the source
 _SHOWN_LINES = 4  # of the source, before and after the first error
 _LOG_LINES = 20
 _DEBUG_SOURCE = 4  # the setting `debug` from which on C and command are printed
@@ -166,7 +166,7 @@ def compile_object(toolchain: Toolchain, source: str, path: str, symbols: Sequen
     target = os.path.join(folder, f".{os.getpid()}-{next(_serial)}.tmp")
     command = (*toolchain.command, *toolchain.flags, *INPUT, "-o", target, *toolchain.libs)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)  # it may have been deleted under our feet
+        make_again(folder)
         if current().debug >= _DEBUG_SOURCE:
             print(source, " ".join(command), sep="\n", file=sys.stderr)
         outcome = run_compiler(command, source, folder)
@@ -246,9 +246,9 @@ def _compile_somewhere(toolchain: Toolchain, source: str, path: str, symbols: Se
     """The object of `source` at `path`, or in the private folder where that one is full or cannot be written to."""
     try:
         return compile_object(toolchain, source, path, symbols)
-    except CompileError as error:
-        private = private_folder()
-        if _COMPLAINT.search(str(error)) or private is None or private == os.path.dirname(path):
+    except CompileError:
+        private, folder = private_folder(), os.path.dirname(path)
+        if private is None or private == folder or has_room(folder):
             raise
         return compile_object(toolchain, source, _object_path(toolchain, source, private), symbols)
 

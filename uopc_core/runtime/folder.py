@@ -12,16 +12,29 @@ import shutil
 import stat
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from uopc_core.forks import in_forked_child
 from uopc_core.settings import current
 
-__all__ = ["MARKER", "SUBFOLDER", "cache_folder", "is_ours", "leave_folder", "private_folder", "replace_file"]
+__all__ = [
+    "MARKER",
+    "SUBFOLDER",
+    "cache_folder",
+    "has_room",
+    "is_ours",
+    "leave_folder",
+    "make_again",
+    "private_folder",
+    "replace_file",
+]
 
 SUBFOLDER = "uopc-kernels"  # whatever a setting or a link names may hold the user's own files
 MARKER = "CACHEDIR.TAG"  # the name and first line that backup programs know, see bford.info/cachedir
 _MARK = "Signature: 8a477f597d28d172789f06886806bc55\n# compiled kernels of uopc_array: may be deleted at any time\n"
+_MODE, _FILE_MODE = 0o700, 0o600
+_ROOM_BYTES = 1 << 20  # for a kernel and what the compiler writes on its way
 
 _lock = threading.RLock()
 _known: dict[Path | None, str | None] = {}
@@ -41,9 +54,11 @@ def private_folder() -> str | None:
     """A temporary folder with mode 0700 that is deleted when the process ends."""
     if not _private:
         try:
-            _private.append(tempfile.mkdtemp(prefix="uopc_array-"))
+            made = tempfile.mkdtemp(prefix="uopc_array-")
+            os.chmod(made, _MODE)
         except OSError:
             return None
+        _private.append(made)
         atexit.register(_remove, _private[0], os.getpid())
     return _private[0]
 
@@ -65,20 +80,56 @@ def is_ours(status: os.stat_result) -> bool:
 
 def replace_file(path: str, content: bytes) -> None:
     """Write a file so that others see all of it or nothing."""
-    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix=".", suffix=".tmp", delete=False) as file:
-        file.write(content)
-    os.replace(file.name, path)
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, _FILE_MODE)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
 
 
-def _preferred(wanted: Path | None) -> str:
+def make_again(folder: str) -> None:
+    """Make a folder that was deleted under our feet, as the package's own.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if not os.path.isdir(folder):
+        _make(folder)
+        replace_file(os.path.join(folder, MARKER), _MARK.encode())
+
+
+def has_room(folder: str) -> bool:
+    """Whether files can still be written into `folder`."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_ROOM_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        return False
+    return True
+
+
+def _preferred(wanted: Path | None) -> str | None:
+    """What the setting names, or else the place for caches; None where that lies in a home that there is not."""
     if wanted is not None:
-        return str(wanted.expanduser().absolute())
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.cache"), "uopc_array")
+        path = os.path.expanduser(wanted)
+        return None if path.startswith("~") else os.path.abspath(path)
+    base, home = os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~")
+    if os.path.isabs(base):
+        return os.path.join(base, "uopc_array")
+    return os.path.join(home, ".cache", "uopc_array") if os.path.isabs(home) and os.path.isdir(home) else None
 
 
-def _own_part(path: str) -> str | None:
+def _own_part(path: str | None) -> str | None:
     """The folder of the package's own inside of `path`, or None where there is something else of its name."""
+    if path is None:
+        return None
     own = os.path.join(path, SUBFOLDER)
     if _usable(path) is None or os.path.islink(own) or _usable(own) is None:
         return None
@@ -97,12 +148,31 @@ def _own_part(path: str) -> str | None:
 def _usable(path: str) -> str | None:
     """`path` if it is ours, writable, and closed to the writing of others; it is made where it is missing."""
     try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        _make(path)
         status = os.stat(path)
     except (OSError, ValueError):
         return None
     foreign = not is_ours(status) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return None if foreign or not os.access(path, os.W_OK | os.X_OK) else path
+
+
+def _make(path: str) -> None:
+    """Make a folder that is not there, and those around it, closed to others whatever the mask of this process says.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if os.path.isdir(path):
+        return
+    if os.path.dirname(path) != path:
+        _make(os.path.dirname(path))
+    try:
+        os.mkdir(path, _MODE)
+    except FileExistsError:  # by another process, just now
+        if not os.path.isdir(path):
+            raise
+    else:
+        os.chmod(path, _MODE)
 
 
 def _remove(path: str, pid: int) -> None:

@@ -101,7 +101,7 @@ def find_toolchain() -> Toolchain | None:
 
 
 def run_compiler(command: tuple[str, ...], source: str, folder: str) -> subprocess.CompletedProcess[bytes]:
-    """Run `command` with the source text as its input and its temporary files in `folder`.
+    """Run `command` with the source text as its input and its temporary files in `folder`, all closed to others.
 
     It runs in a process group of its own, so Ctrl-C reaches only Python; it and its children are killed when it takes
     longer than `MAX_SECONDS`, when the caller is interrupted, and at the end of the process.
@@ -113,7 +113,7 @@ def run_compiler(command: tuple[str, ...], source: str, folder: str) -> subproce
 def _run(
     command: tuple[str, ...], text: bytes = b"", environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    group: dict[str, Any] = {"process_group": 0} if hasattr(os, "killpg") else {}
+    group: dict[str, Any] = {"process_group": 0, "umask": 0o077} if hasattr(os, "killpg") else {}
     pipe = subprocess.PIPE
     popen: Any = subprocess.Popen
     process: subprocess.Popen[bytes]
