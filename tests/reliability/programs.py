@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 import uopc_array as xp
+from tests.reliability.trial import Outcome
 from uopc_core.runtime.cache import stats
 
-__all__ = ["CASES", "Values", "compute", "wrong_values"]
+__all__ = ["CASES", "Values", "compute", "computes_by_numpy", "wrong_values"]
 
-Values = np.ndarray[Any, Any]
+Values = Any  # what NumPy makes of the same
 
 
 def _at_once() -> tuple[Any, Values]:
@@ -83,3 +84,12 @@ def compute(rounds: int = 2) -> dict[str, Any]:
         warnings.simplefilter("always")
         wrong = [text for _ in range(rounds) for text in wrong_values()]
     return {"wrong": wrong, "warnings": [str(one.message) for one in seen], "compiled": stats().compiled}
+
+
+def computes_by_numpy(outcome: Outcome, n_warnings: int = 1) -> None:
+    """Every value is right, and one warning says why it is slow."""
+    value = outcome.check().value
+    assert value["wrong"] == []
+    assert len(value["warnings"]) == n_warnings
+    assert all("NumPy computes it from now on" in text for text in value["warnings"])
+    assert outcome.left_behind == ()

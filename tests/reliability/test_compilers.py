@@ -9,8 +9,8 @@ import pytest
 
 import uopc_array as xp
 from tests.reliability.compilers import FAILURES, QUESTIONS, fake_compiler, real_compiler
-from tests.reliability.programs import compute, wrong_values
-from tests.reliability.trial import Outcome, run_trial, value_of
+from tests.reliability.programs import compute, computes_by_numpy, wrong_values
+from tests.reliability.trial import run_trial, value_of
 from uopc_core.runtime import toolchain
 
 pytestmark = pytest.mark.needs_compiler
@@ -19,15 +19,6 @@ pytestmark = pytest.mark.needs_compiler
 def long(values: Any, keep: str) -> list[Any]:
     """All of them as parameters, those but one for `make test-reliability`."""
     return [pytest.param(value, marks=[pytest.mark.reliability] if value != keep else []) for value in values]
-
-
-def computes_by_numpy(outcome: Outcome, n_warnings: int = 1) -> None:
-    """Every value is right, and one warning says why it is slow."""
-    value = outcome.check().value
-    assert value["wrong"] == []
-    assert len(value["warnings"]) == n_warnings
-    assert all("NumPy computes it from now on" in text for text in value["warnings"])
-    assert outcome.left_behind == ()
 
 
 def compute_impatiently(seconds: float) -> dict[str, Any]:

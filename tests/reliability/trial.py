@@ -161,17 +161,19 @@ def started(
     limits: Mapping[str, int] | None = None,
     seconds: float = 60,
     flags: Sequence[str] = (),
+    under: Sequence[str] = (),
 ) -> Iterator[Child]:
     """A child that runs `program`; it is killed at the end of the block.
 
     Args:
         program: a text, or a function that a module of tests has at its top. The text finds `args` under that name.
         args: what JSON can carry.
-        env: added to this environment, from which all settings of the package are taken out. UOPC_CACHE_DIR, HOME and
-            TMPDIR are folders of the trial's own unless they are given here.
+        env: added to this environment, from which all settings of the package are taken out. UOPC_CACHE_DIR, HOME,
+            TMPDIR and the working folder are the trial's own; the first three may be given here.
         limits: names of `resource` without RLIMIT_, taken before anything else is imported.
         seconds: after these every thread's traceback goes to stderr, and all is killed.
         flags: of the interpreter.
+        under: words of a command that ends by running the words behind it, the interpreter and its arguments.
     """
     is_text = isinstance(program, str)
     name = textwrap.dedent(program) if is_text else f"{program.__module__}.{program.__qualname__}{args}"
@@ -188,8 +190,8 @@ def started(
             "pipe": writable,
         }
         process = subprocess.Popen(
-            [sys.executable, *flags, "-m", "tests.reliability.child", json.dumps(order)],
-            cwd=ROOT,
+            [*under, sys.executable, *flags, "-m", "tests.reliability.child", json.dumps(order)],
+            cwd=place / "work",
             env=_environment(place) | dict(env or {}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -219,7 +221,7 @@ def value_of(program: str | Callable[..., Any], *args: Any, **how: Any) -> Any:
 @contextmanager
 def _workplace() -> Iterator[Path]:
     place = Path(tempfile.mkdtemp(prefix="trial-"))
-    for name in ("cache", "home", "tmp"):
+    for name in ("cache", "home", "tmp", "work"):
         (place / name).mkdir(mode=0o700)
     try:
         yield place
