@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.interpret.numpy_ops import NUMPY_OPS, UFUNCS, VIEWS, NumpyFunction
+from uopc_core.interpret.blockwise import Group, find_groups
+from uopc_core.interpret.numpy_ops import NUMPY_OPS, VIEWS, NumpyFunction
+from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
@@ -121,6 +123,11 @@ class _Lowering:
             self.steps.append((NUMPY_OPS[op](node), src, slot))
         self.slot_of[node] = slot
 
+    def add_group(self, group: Group) -> None:
+        """One step for nodes that are evaluated together."""
+        slot = self.slot_of[group.root] = self.new_slot()
+        self.steps.append((group.function(), tuple([self.slot_of[x] for x in group.operands]), slot))
+
     def unexpanded(self, node: UOp) -> Sequence[UOp]:
         """The sources of an elementwise node, EXPANDs left to NumPy's broadcasting where that still gives the shape."""
         sources = [self.narrow(s) if s.op is _EXPAND else s for s in node.src]
@@ -203,8 +210,14 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = ()) -> Program:
     BUFFER leaves and realized nodes are read from their memory when the program runs.
     """
     low = _Lowering(inputs)
-    for node in _order(roots, low.slot_of):
-        low.add(node)
+    order = _order(roots, low.slot_of)
+    groups = find_groups(order, [*roots, *inputs])
+    inside = {node for group in groups.values() for node in group.nodes}
+    for node in order:
+        if node in groups:
+            low.add_group(groups[node])
+        elif node not in inside:
+            low.add(node)
     results: list[tuple[int, UOp, bool]] = []
     given = {_FOREIGN}
     for root in roots:

@@ -14,19 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import converted, dtypes, is_complex, is_float, is_inexact
+from uopc_core.dtype import converted, dtypes, is_complex, is_inexact
 from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.interpret.numpy_complex import exp2, expm1, log1p, logaddexp, recip, wide
+from uopc_core.interpret.reductions import reduction
+from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["NUMPY_OPS", "UFUNCS", "VIEWS", "NumpyFunction", "squares64"]
+__all__ = ["NUMPY_OPS", "VIEWS", "NumpyFunction", "squares64"]
 
 Array = np.ndarray[Any, Any]
 NumpyFunction = Callable[..., Any]
-_ONE_BY_ONE = 8  # elements from which NumPy does not add them one after the other, as we do up to 16
 _MOST_NUMBERS = (2**63 - 1) // 8  # of which NumPy knows the size in bytes
 # the same, spelled out by number of operands, which tells the type checker what lambdas take
 _Function = Callable[[], Any] | Callable[[Any], Any] | Callable[[Any, Any], Any]
@@ -46,59 +47,6 @@ VIEWS = frozenset(
         Ops.INDEX,  # indices of shape () are basic indexing
     }
 )
-
-# ops that are one ufunc in every dtype, which broadcasts its operands by itself
-UFUNCS: dict[Ops, np.ufunc] = {
-    Ops.NEG: np.negative,
-    Ops.SQRT: np.sqrt,
-    Ops.EXP: np.exp,
-    Ops.EXP2: np.exp2,
-    Ops.LOG: np.log,
-    Ops.LOG2: np.log2,
-    Ops.LOG10: np.log10,
-    Ops.SIN: np.sin,
-    Ops.COS: np.cos,
-    Ops.TAN: np.tan,
-    Ops.ASIN: np.arcsin,
-    Ops.ACOS: np.arccos,
-    Ops.ATAN: np.arctan,
-    Ops.SINH: np.sinh,
-    Ops.COSH: np.cosh,
-    Ops.TANH: np.tanh,
-    Ops.ASINH: np.arcsinh,
-    Ops.ACOSH: np.arccosh,
-    Ops.ATANH: np.arctanh,
-    Ops.FLOOR: np.floor,
-    Ops.CEIL: np.ceil,
-    Ops.TRUNC: np.trunc,
-    Ops.RINT: np.rint,
-    Ops.ABS: np.absolute,
-    Ops.SIGN: np.sign,
-    Ops.NOT: np.invert,
-    Ops.CONJ: np.conjugate,
-    Ops.ADD: np.add,
-    Ops.SUB: np.subtract,
-    Ops.MUL: np.multiply,
-    Ops.DIV: np.divide,
-    Ops.FLOORDIV: np.floor_divide,
-    Ops.FLOORMOD: np.remainder,
-    Ops.MAX: np.maximum,
-    Ops.MIN: np.minimum,
-    Ops.ATAN2: np.arctan2,
-    Ops.HYPOT: np.hypot,
-    Ops.COPYSIGN: np.copysign,
-    Ops.NEXTAFTER: np.nextafter,
-    Ops.LOGADDEXP: np.logaddexp,
-    Ops.CMPLT: np.less,
-    Ops.CMPLE: np.less_equal,
-    Ops.CMPEQ: np.equal,
-    Ops.CMPNE: np.not_equal,
-    Ops.AND: np.bitwise_and,
-    Ops.OR: np.bitwise_or,
-    Ops.XOR: np.bitwise_xor,
-    Ops.SHL: np.left_shift,
-    Ops.SHR: np.right_shift,
-}
 
 # -------------------------------------------------------------------------------------------------------------- leaves
 
@@ -154,12 +102,12 @@ def _random(node: UOp) -> _Function:
 
 
 def _map_scalars(function: Callable[[float], float], node: UOp) -> _Function:
-    shape, size, dtype = node.shape, node.size, node.dtype
+    dtype = node.dtype
 
     def evaluate(x: Any) -> Any:
         # float64 inside, so that float32 is correctly rounded but for rare ties
-        values = np.fromiter(map(function, x.ravel().tolist()), np.float64, size)
-        return values.astype(dtype, copy=False).reshape(shape)
+        values = np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size)
+        return values.astype(dtype, copy=False).reshape(x.shape)
 
     return evaluate
 
@@ -218,8 +166,10 @@ def _pow_signed(x: Array, y: Array) -> Any:
 
 
 def _complex(node: UOp) -> _Function:
+    dtype = node.dtype
+
     def evaluate(re: Any, im: Any) -> Any:
-        out = np.empty(node.shape, node.dtype)  # re + 1j * im would make nan of an infinite part
+        out = np.empty(np.broadcast(re, im).shape, dtype)  # re + 1j * im would make nan of an infinite part
         out.real = re
         out.imag = im
         return out
@@ -283,16 +233,7 @@ def _concat(node: UOp) -> _Function:
 
 def _reduce(node: UOp) -> _Function:
     how, n = node.arg
-    ndim = node.src[0].ndim
-    axes = tuple(range(ndim - n, ndim))
-    reduce, dtype = UFUNCS[how].reduce, node.dtype
-    kept, size = node.shape, math.prod(node.src[0].shape[ndim - n :])
-    if how is Ops.ADD and is_float(dtype) and size < _ONE_BY_ONE:
-        return lambda x: reduce(np.ascontiguousarray(x).reshape((*kept, size)), -1, dtype)
-    loop = loop_of("reduction", how, dtype) if is_inexact(dtype) else None
-    if loop is None:
-        return lambda x: reduce(x, axes, dtype)
-    return loop if n == 1 else lambda x: loop(x.reshape((*kept, size)))
+    return reduction(how, n, node.dtype)
 
 
 def _scan(node: UOp) -> _Function:
@@ -308,12 +249,15 @@ def _cumulative_sum(x: Any) -> Any:
     if n <= SUM_BLOCK:
         return np.add.accumulate(x, -1)
     whole = n - n % SUM_BLOCK
-    inside = np.add.accumulate(x[..., :whole].reshape((*x.shape[:-1], n // SUM_BLOCK, SUM_BLOCK)), -1)
+    blocks = (*x.shape[:-1], n // SUM_BLOCK, SUM_BLOCK)
+    out = np.empty(x.shape, x.dtype)
+    inside = out[..., :whole].reshape(blocks)  # a view, as is that of x
+    np.add.accumulate(x[..., :whole].reshape(blocks), -1, out=inside)
     before = _cumulative_sum(inside[..., -1])
     inside[..., 1:, :] += before[..., :-1, None]
-    out = np.empty_like(x, order="C")
-    out[..., :whole] = inside.reshape((*x.shape[:-1], whole))
-    out[..., whole:] = before[..., -1:] + np.add.accumulate(x[..., whole:], -1)
+    rest = out[..., whole:]
+    np.add.accumulate(x[..., whole:], -1, out=rest)
+    rest += before[..., -1:]
     return out
 
 

@@ -1,0 +1,158 @@
+"""Evaluation in blocks: the same bits as node by node, whatever the blocks, and no memory for what is in between."""
+
+import random
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from uopc_core.dtype import dtypes
+from uopc_core.interpret import blockwise, reductions
+from uopc_core.interpret.numpy_interp import evaluate, lower_to_numpy
+from uopc_core.ir.composite import iota
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.settings import context
+
+WHOLE = 1 << 60
+SHAPES = ((5000,), (4, 1500), (1500, 4), (70, 80), (3, 7, 300), (300, 7, 3), (2, 2500, 2), (1, 6000), (6000, 1))
+KINDS = {
+    "float32": (Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN),
+    "float64": (Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN),
+    "complex128": (Ops.ADD, Ops.MUL),
+    "uint8": (Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN, Ops.AND, Ops.OR),
+    "int32": (Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN, Ops.AND, Ops.OR),
+    "bool": (Ops.AND, Ops.OR),
+}
+COMPILERS = {"with a compiler": None, "without": "/nonexistent/cc"}
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of two blocks of the sum order, so that graphs of a few thousand elements have many."""
+    monkeypatch.setattr(blockwise, "LARGE", 1000)
+    monkeypatch.setattr(blockwise, "BLOCK", 1024)
+    monkeypatch.setattr(reductions, "RUN", 1024)
+
+
+def leaf(values):
+    return UOp.buffer(Buffer.from_numpy(values))
+
+
+def drawn(rng, shape, dtype):
+    """Numbers with many orders of magnitude, signs and zeros of both, and a nan now and then."""
+    n = int(np.prod(shape))
+    if dtype == "bool":
+        return (rng.random(n) < 0.99).reshape(shape)
+    if np.dtype(dtype).kind in "iu":
+        return rng.integers(0, 250, n).astype(dtype).reshape(shape)
+    x = (rng.standard_normal(n) * 10.0 ** rng.integers(-9, 9, n)).astype(dtype)
+    if np.dtype(dtype).kind == "c":
+        x = x * (1 + 0.5j * rng.standard_normal(n)).astype(dtype)
+    x[rng.integers(0, n, n // 10)] = -0.0
+    x[rng.integers(0, n, n // 10)] = 0.0
+    if rng.random() < 0.2:
+        x[rng.integers(n)] = np.nan
+    return x.reshape(shape)
+
+
+def random_expression(draw, rng, shape, dtype):
+    """A graph of elementwise nodes over leaves of every kind: full, broadcast, transposed, counters, numbers."""
+    full = leaf(drawn(rng, shape, dtype))
+    backwards = tuple(range(len(shape)))[::-1]
+    turned = leaf(drawn(rng, shape[::-1], dtype)).permute(backwards)
+    narrow = tuple([n if draw.random() < 0.5 else 1 for n in shape])
+    spread = leaf(drawn(rng, narrow, dtype)).expand(shape)
+    counter = iota(shape, draw.randrange(len(shape))).cast(getattr(dtypes, dtype))
+    pool = [full, turned, spread, counter, UOp.const(1, full.dtype, shape)]
+    for _ in range(draw.randint(1, 6)):
+        x, y = draw.choice(pool), draw.choice(pool)
+        kind = draw.choice(["two", "two", "where", "cast", "one"])
+        if dtype == "bool":
+            pool.append(x & y if kind == "two" else x | y)
+        elif kind == "where":
+            pool.append(x.eq(y).where(x, y))
+        elif kind == "cast" and dtype in ("uint8", "int32"):
+            pool.append(x.cast(dtypes.float64).cast(x.dtype))
+        elif kind == "one":
+            pool.append(-x)
+        else:
+            pool.append(draw.choice([x + y, x - y, x * y]))
+    return pool[-1], pool
+
+
+def outputs(draw, rng):
+    """Roots over one space: reductions in any order of the axes, elementwise ones, and nodes that both kinds share."""
+    dtype = draw.choice([*KINDS])
+    shape = draw.choice(SHAPES)
+    top, pool = random_expression(draw, rng, shape, dtype)
+    n = draw.randint(1, len(shape))
+    axes = draw.sample(range(len(shape)), len(shape))
+    wide = top.cast(draw.choice([dtypes.int64, dtypes.float64])) if dtype in ("uint8", "int32", "bool") else top
+    how = draw.choice(KINDS[dtype if wide is top or wide.dtype is dtypes.int64 else "float64"])
+    how = Ops.ADD if wide.dtype is dtypes.int64 else how
+    roots = [wide.permute(axes).reduce(how, n)]
+    roots += draw.choice([[], [top], [draw.choice(pool)], [wide.reduce(how, len(shape)), top]])
+    return roots
+
+
+@pytest.mark.parametrize("compiler", COMPILERS.values(), ids=COMPILERS)
+@pytest.mark.parametrize("seed", range(150))
+def test_blocks_change_no_bit(seed, compiler, small_blocks, monkeypatch):
+    draw, rng = random.Random(seed), np.random.default_rng(seed)
+    roots = outputs(draw, rng)
+    with context(cc=compiler):
+        in_blocks = evaluate(roots)
+        monkeypatch.setattr(blockwise, "LARGE", WHOLE)
+        node_by_node = evaluate(roots)
+    for got, want in zip(in_blocks, node_by_node, strict=True):
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        np.testing.assert_array_equal(got, want)
+        if got.dtype.kind == "f":
+            np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS.values(), ids=COMPILERS)
+@pytest.mark.parametrize("n", [1023, 1024, 1025, 1100, 2048, 3071, 3072 + 127, 3072 + 128, 5120, 7777])
+@pytest.mark.parametrize("how", [Ops.ADD, Ops.MUL, Ops.MAX])
+def test_long_rows_are_summed_in_one_order_however_they_are_cut(how, n, compiler, small_blocks, monkeypatch):
+    rng = np.random.default_rng(n)
+    x = leaf(1 + rng.standard_normal((3, n)) * 0.01)
+    columns = leaf(np.ascontiguousarray(x.arg.array.T)).permute((1, 0))
+    with context(cc=compiler):
+        rows = evaluate([(x + 0.5).reduce(how, 1)])[0]
+        across = evaluate([(columns + 0.5).reduce(how, 1)])[0]
+        monkeypatch.setattr(blockwise, "LARGE", WHOLE)
+        whole = evaluate([(x + 0.5).reduce(how, 1)])[0]
+    assert rows.tolist() == whole.tolist() == across.tolist()
+
+
+N = 1 << 21
+MEMORY = {
+    "sum of bytes": (lambda x: x.cast(dtypes.uint64).reduce(Ops.ADD, 1), 0),
+    "sum of bytes as float": (lambda x: x.cast(dtypes.float64).reduce(Ops.ADD, 1), 0),
+    "how many": (lambda x: x.ne(7).cast(dtypes.int64).reduce(Ops.ADD, 1), 0),
+    "any": (lambda x: x.cast(dtypes.bool).reduce(Ops.OR, 1), 0),
+    "sum of columns": (
+        lambda x: x.reshape((N // 1024, 1024)).cast(dtypes.uint64).permute((1, 0)).reduce(Ops.ADD, 1),
+        0,
+    ),
+    "place": (lambda x: x.eq(7).where(iota((N,), 0), UOp.const(N, dtypes.int64, (N,))).reduce(Ops.MIN, 1), 0),
+    "of many copies": (lambda x: x.reshape((1, N)).expand((9, N)).cast(dtypes.float64).reduce(Ops.ADD, 2), 0),
+    "a chain": (lambda x: (x.cast(dtypes.float64) * 2.0 + 1.0) * 3.0, 8 * N),
+    "cumulative": (lambda x: x.cast(dtypes.float64).scan(Ops.ADD), 16 * N),
+}
+
+
+@pytest.mark.parametrize(("graph", "result_bytes"), MEMORY.values(), ids=MEMORY)
+def test_what_is_in_between_takes_a_few_blocks(graph, result_bytes):
+    x = leaf((np.arange(N) % 251).astype(np.uint8))
+    program = lower_to_numpy([graph(x)])
+    program.run()
+    tracemalloc.start()
+    kept = program.run()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert kept
+    assert peak <= result_bytes + 6 * 8 * blockwise.BLOCK
