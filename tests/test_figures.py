@@ -11,7 +11,8 @@ from uopc_core.ir import Ops, UOp
 from uopc_core.ir.text import from_uir, to_uir
 from uopc_core.nn import SGD, AdamW, Linear, parameters
 from uopc_core.runtime.explain import explain_nodes
-from uopc_core.schedule.plan import HostCall, make_plan, plan_stats
+from uopc_core.schedule.plan import make_plan, plan_stats
+from uopc_core.schedule.steps import HostCall
 from uopc_core.settings import context
 from uopc_core.tensor import Tensor
 from uopc_core.transform.gradient import gradient

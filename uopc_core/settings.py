@@ -96,11 +96,12 @@ def _one_of(*words: str) -> Callable[[Any], bool]:
 SWITCHES: tuple[Switch, ...] = (
     Switch(
         *("debug", "UOPC_DEBUG", lambda: 0, int, _is_int_in(0, 4), "0, 1, 2, 3, 4"),
-        "printed to stderr: 1 kernels and times, 2 the graph after each pass, 3 loops, 4 C and the compiler's command",
+        "printed to stderr: 1 kernels and times, 2 the graph after each pass and the plan, 3 loops, "
+        "4 C and the compiler's command",
     ),
     Switch(
         *("verify", "UOPC_VERIFY", lambda: False, _parse_bool, _is_bool, "0, 1, false, true"),
-        "verify every form after every pass",
+        "verify every form after every pass: graphs, plans, loop nests, and the values of kernels",
     ),
     Switch(
         *(

@@ -9,7 +9,8 @@ from uopc_core.ir.composite import broadcast_to, matmul, reduce_axes, unsqueeze
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.interpreted import run_interpreted
-from uopc_core.schedule.plan import HostCall, Plan, make_plan, plan_stats
+from uopc_core.schedule.plan import make_plan, plan_stats
+from uopc_core.schedule.steps import HostCall, Plan
 
 
 def planned(*roots: UOp) -> Plan:

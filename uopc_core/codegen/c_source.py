@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -9,12 +10,15 @@ from uopc_core.codegen.c_loops import LoopWriter
 from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_unsigned
 from uopc_core.loop.fuse import lower_group
-from uopc_core.loop.loop_ir import Buffer, Function
+from uopc_core.loop.loop_ir import Buffer, Function, print_function
+from uopc_core.loop.verify import verify_function
 from uopc_core.schedule.kernel import KernelCall
+from uopc_core.settings import current
 
 __all__ = ["ENTRY", "Source", "render", "render_function"]
 
 ENTRY = "uopc_kernel"
+_DEBUG_LOOPS = 3  # the setting `debug` from which on loop nests are printed
 _SCALAR = "typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;"
 
 
@@ -56,7 +60,13 @@ def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec:
         needed: slots that somebody reads after this function; other outputs are not stored.
         has_libmvec: the compiler vectorises the functions of libm.
     """
-    return render_function(lower_group(group, needed), has_libmvec)
+    function = lower_group(group, needed)
+    settings = current()
+    if settings.debug >= _DEBUG_LOOPS:
+        print(print_function(function), file=sys.stderr)
+    if settings.verify:
+        verify_function(function)
+    return render_function(function, has_libmvec)
 
 
 def render_function(function: Function, has_libmvec: bool) -> Source:

@@ -45,6 +45,7 @@ __all__ = [
     "map_indices",
     "operands_of",
     "print_block",
+    "print_function",
 ]
 
 
@@ -380,3 +381,17 @@ def _lines(block: Block, depth: int) -> Iterator[str]:
 def print_block(block: Block) -> str:
     """A nest as text, one statement a line."""
     return "\n".join(_lines(block, 0))
+
+
+def print_function(function: Function) -> str:
+    """A function as text: its memory, then its nest."""
+    lines = [f"# loops: {function.name}, parallel over {function.extent}"]
+    for number, buffer in enumerate(function.buffers):
+        if not buffer.size and buffer.scratch:
+            continue  # a row that has become a scalar
+        role = "scratch" if buffer.scratch else "output" if buffer.written else "input"
+        shared = " (may be an output)" if number in function.inplace else ""
+        where = "" if buffer.scratch else f" slot {buffer.slot}"
+        lines.append(f"buf{number}: {buffer.dtype.name}[{buffer.size}] {role}{where}{shared}")
+    lines += [f"s{i}: {dtype.name} scalar {number}" for i, (number, dtype) in enumerate(function.scalars)]
+    return "\n".join([*lines, print_block(function.body)])

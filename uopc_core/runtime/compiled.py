@@ -22,7 +22,7 @@ from uopc_core.runtime.rendered import render_plan, slots_of
 from uopc_core.runtime.runner import Program, ProgramStep
 from uopc_core.runtime.verified import program_step, verify_run
 from uopc_core.schedule.memory import Lifetime, place
-from uopc_core.schedule.plan import HostCall, Plan
+from uopc_core.schedule.steps import HostCall, Plan
 from uopc_core.settings import current
 
 __all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use"]

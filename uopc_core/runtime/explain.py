@@ -1,4 +1,4 @@
-"""What is still to be computed, as text: the graph, the kernels it becomes and their C."""
+"""What is still to be computed, as text, form by form: the graph, the plan, loops and C."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from uopc_core.codegen.c_source import Source
 from uopc_core.ir.op import Ops
 from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp
-from uopc_core.runtime.rendered import render_plan
-from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.plan import HostCall, Plan, make_plan
+from uopc_core.loop.fuse import lower_group
+from uopc_core.loop.loop_ir import print_function
+from uopc_core.runtime.rendered import Fused, fused_steps, render_plan
+from uopc_core.schedule.plan import make_plan
+from uopc_core.schedule.plan_text import print_plan
 
 __all__ = ["explain", "explain_nodes"]
 
 
 def explain(*values: Any) -> str:
-    """Graph, kernels and C of what `values` (nodes, or handles that have one as `uop`) still have to compute.
+    """Graph, plan, loops and C of what `values` (nodes, or handles that have one as `uop`) still have to compute.
 
     Example:
         >>> from uopc_core import Tensor, explain
@@ -28,7 +30,7 @@ def explain(*values: Any) -> str:
 
 
 def explain_nodes(nodes: Sequence[UOp]) -> str:
-    """Graph, kernels and C of what `nodes` still have to compute.
+    """Graph, plan, loops and C of what `nodes` still have to compute.
 
     Nothing is computed. The C is what a compiler would be given, also where there is none.
     """
@@ -36,35 +38,14 @@ def explain_nodes(nodes: Sequence[UOp]) -> str:
     if not waiting:
         return "nothing to compute: the value is in memory\n"
     plan, _ = make_plan(waiting)
-    parts = ["# graph\n" + to_uir(waiting)]
-    for i, step in enumerate(plan.steps):
-        if isinstance(step, KernelCall):
-            parts.append(
-                f"# step {i}: kernel, slots {list(step.inputs)} -> {list(step.outputs)}\n" + to_uir(step.kernel.outputs)
-            )
-        else:
-            parts.append(f"# step {i}: " + _host_line(step))
+    parts = ["# graph\n" + to_uir(waiting), print_plan(plan)]
+    steps = zip(fused_steps(plan), render_plan(plan), strict=True)
     begin = 0
-    for step in render_plan(plan):
-        end = _end_of(plan, step, begin)
-        if isinstance(step, Source):
-            fused = f" (steps {begin} to {end - 1} in one)" if end - begin > 1 else ""
-            parts.append(f"# C of the kernel that writes slots {list(step.outputs)}{fused}\n" + step.text)
-        begin = end
+    for fused, source in steps:
+        n_steps = len(fused.calls) if isinstance(fused, Fused) else 1
+        if isinstance(fused, Fused) and isinstance(source, Source):
+            parts.append(print_function(lower_group(fused.calls, fused.needed)))
+            note = f" (steps {begin} to {begin + n_steps - 1} in one)" if n_steps > 1 else ""
+            parts.append(f"# C of the kernel that writes slots {list(source.outputs)}{note}\n" + source.text)
+        begin += n_steps
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
-
-
-def _end_of(plan: Plan, step: Source | HostCall, begin: int) -> int:
-    """Behind the last of the plan's steps that `step`, which carries out those from `begin` on, stands for."""
-    if isinstance(step, HostCall):
-        return begin + 1
-    return 1 + max(
-        i
-        for i, call in enumerate(plan.steps)
-        if isinstance(call, KernelCall) and not set(call.outputs).isdisjoint(step.outputs)
-    )
-
-
-def _host_line(call: HostCall) -> str:
-    slots = [operand.slot for operand in call.inputs]
-    return f"host call {call.name}{call.params or ''}, slots {slots} -> {[slot for _, slot in call.outputs]}"

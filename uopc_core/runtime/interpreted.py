@@ -13,7 +13,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.schedule.kernel import Kernel, KernelCall
-from uopc_core.schedule.plan import HostCall, Plan
+from uopc_core.schedule.steps import HostCall, Plan
 
 __all__ = ["HostInputs", "evaluate_kernel", "run_interpreted"]
 

@@ -20,7 +20,8 @@ from uopc_core.runtime.compiled import CompiledPlan, compile_kernels, kernels_in
 from uopc_core.runtime.interpreted import run_interpreted
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.canonical import Canonical, canonicalise
-from uopc_core.schedule.plan import Plan, plan_for
+from uopc_core.schedule.plan import plan_for
+from uopc_core.schedule.steps import Plan
 from uopc_core.settings import current
 
 __all__ = ["Executable", "require_compiler", "run_canonical", "run_plan"]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from uopc_core.codegen.c_source import Source, render
 from uopc_core.loop.fuse import fuse_rows
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.plan import HostCall, Plan
+from uopc_core.schedule.steps import HostCall, Plan
 
-__all__ = ["render_plan", "slots_of"]
+__all__ = ["Fused", "fused_steps", "render_plan", "slots_of"]
 
 
 def render_plan(plan: Plan) -> list[Source | HostCall]:
@@ -25,15 +26,31 @@ def render_plan(plan: Plan) -> list[Source | HostCall]:
 def _render(plan: Plan) -> list[Source | HostCall]:
     toolchain = find_toolchain()
     has_libmvec = toolchain is not None and toolchain.has_libmvec
+    return [
+        step if isinstance(step, HostCall) else render(step.calls, step.needed, has_libmvec)
+        for step in fused_steps(plan)
+    ]
+
+
+@dataclass(frozen=True)
+class Fused:
+    """Kernels that run as one function, and the slots among those that they write which somebody else reads."""
+
+    calls: tuple[KernelCall, ...]
+    needed: frozenset[int]
+
+
+def fused_steps(plan: Plan) -> list[Fused | HostCall]:
+    """The steps of `plan`, kernels that share their outer loops together."""
     readers = Counter(slot for step in plan.steps if isinstance(step, KernelCall) for slot in set(step.reads))
-    steps: list[Source | HostCall] = []
+    steps: list[Fused | HostCall] = []
     run: list[KernelCall] = []
     for step in (*plan.steps, None):
         if isinstance(step, KernelCall):
             run.append(step)
             continue
         for group in fuse_rows(run, _needed_outside(plan, readers, run)):
-            steps.append(render(group, _needed_outside(plan, readers, group), has_libmvec))
+            steps.append(Fused(group, _needed_outside(plan, readers, group)))
         run = []
         if step is not None:
             steps.append(step)

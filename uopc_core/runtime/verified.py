@@ -20,7 +20,7 @@ from uopc_core.runtime.interpreted import HostInputs
 from uopc_core.runtime.runner import Program, ProgramStep
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.plan import HostCall, Plan
+from uopc_core.schedule.steps import HostCall, Plan
 
 __all__ = ["CHECKED_RUNS", "program_step", "verify_run"]
 

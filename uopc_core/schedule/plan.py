@@ -4,94 +4,30 @@ key.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Hashable, Sequence
 from math import prod
 from typing import Any
 
-from uopc_core.dtype import DType
 from uopc_core.ir.op import Ops
+from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.verify import verify
 from uopc_core.rewrite.algebra import simplify
 from uopc_core.schedule.canonical import Bindings, Canonical, canonicalise, rebuild
 from uopc_core.schedule.contraction import lower_contractions
 from uopc_core.schedule.kernel import Kernel, KernelCall
 from uopc_core.schedule.kernelize import Group, group_nodes, materialised_nodes, peel_movement, peel_reshape
+from uopc_core.schedule.plan_text import print_plan, verify_plan
+from uopc_core.schedule.steps import HostCall, HostInput, Plan, Slot, Step
+from uopc_core.settings import current
 
-__all__ = ["HostCall", "HostInput", "Plan", "Slot", "Step", "clear_plans", "make_plan", "plan_for", "plan_stats"]
+__all__ = ["clear_plans", "make_plan", "plan_for", "plan_stats"]
 
 MAX_PLANS = 2048
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A piece of memory in a plan: an input, a temporary or an output."""
-
-    shape: tuple[int, ...]
-    dtype: DType
-
-    @property
-    def size_bytes(self) -> int:
-        return prod(self.shape) * self.dtype.itemsize
-
-
-@dataclass(frozen=True)
-class HostInput:
-    """An operand of a host call: `view` is a graph of movement ops over PARAM 0, which is `slot`."""
-
-    slot: int
-    view: UOp
-
-
-@dataclass(frozen=True)
-class HostCall:
-    """One call of a registered host function; `outputs` are pairs of its output number and the slot it goes to."""
-
-    name: str
-    params: tuple[Hashable, ...]
-    inputs: tuple[HostInput, ...]
-    outputs: tuple[tuple[int, int], ...]
-
-
-Step = KernelCall | HostCall
-
-
-@dataclass(eq=False)
-class Plan:
-    """What to run to compute some graphs of one structure.
-
-    Attributes:
-        slots: all memory; the first `n_inputs` are the buffers of the bindings.
-        steps: kernels and host calls in order.
-        outputs: a slot and a shape each; the slot of an input where the output is that input.
-        work: elements computed, all kernels and host calls together.
-        runs: executions of this plan in this process.
-        prepared: what the executor derived from the plan, kept with it.
-    """
-
-    slots: tuple[Slot, ...]
-    n_inputs: int
-    scalar_dtypes: tuple[DType, ...]
-    steps: tuple[Step, ...]
-    outputs: tuple[tuple[int, tuple[int, ...]], ...]
-    work: int
-    runs: int = 0
-    prepared: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    @property
-    def kernels(self) -> tuple[Kernel, ...]:
-        """The kernels in execution order, one entry per call."""
-        return tuple([step.kernel for step in self.steps if isinstance(step, KernelCall)])
-
-    @cached_property
-    def needed(self) -> frozenset[int]:
-        """Slots that must exist as memory, whatever kernels are fused: outputs, and what host calls touch."""
-        host = [step for step in self.steps if isinstance(step, HostCall)]
-        touched = {i.slot for call in host for i in call.inputs} | {slot for call in host for _, slot in call.outputs}
-        return frozenset(touched | {slot for slot, _ in self.outputs})
+_DEBUG_GRAPHS = 2  # the setting `debug` from which on graphs are printed
 
 
 class _PlanCache:
@@ -154,11 +90,29 @@ def plan_for(canonical: Canonical) -> Plan:
 
 
 def _build(canonical: Canonical) -> Plan:
-    roots = _store_scalars(lower_contractions(simplify(rebuild(canonical))))
+    roots = rebuild(canonical)
+    for name, step in _PASSES:
+        roots = step(roots)
+        _look_at(name, roots)
     stored = materialised_nodes(roots)
     order = toposort(roots)
     groups = group_nodes(stored, order)
-    return _Builder(canonical, roots, groups).plan()
+    plan = _Builder(canonical, roots, groups).plan()
+    settings = current()
+    if settings.debug >= _DEBUG_GRAPHS:
+        print(print_plan(plan), file=sys.stderr)
+    if settings.verify:
+        verify_plan(plan)
+    return plan
+
+
+def _look_at(name: str, roots: Sequence[UOp]) -> None:
+    """Print and verify what a pass has made, where that is asked for."""
+    settings = current()
+    if settings.debug >= _DEBUG_GRAPHS:
+        print(f"# graph after {name}\n{to_uir(roots)}", file=sys.stderr)
+    if settings.verify:
+        verify(roots)
 
 
 def _store_scalars(roots: list[UOp]) -> list[UOp]:
@@ -180,6 +134,14 @@ def _store_scalars(roots: list[UOp]) -> list[UOp]:
 def _stored_if_scalar(node: UOp) -> UOp:
     core = peel_movement(node)
     return node.stage("materialize") if core.op is Ops.PARAM and core.arg[2] == "scalar" else node
+
+
+# from the graph that is asked for to the one that is cut into kernels
+_PASSES: tuple[tuple[str, Callable[[list[UOp]], list[UOp]]], ...] = (
+    ("simplification", simplify),
+    ("products", lower_contractions),
+    ("scalars in memory", _store_scalars),
+)
 
 
 class _Builder:
