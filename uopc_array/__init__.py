@@ -22,7 +22,6 @@ from numpy import (
 
 # these enter themselves in the table of protocols
 from uopc_array import _array_function as _array_function
-from uopc_array import _reductions as _reductions
 from uopc_array import _ufunc as _ufunc
 from uopc_array import (
     constants,
@@ -40,14 +39,11 @@ from uopc_array import (
     numpy_manipulation,
     numpy_padding,
     numpy_products,
-    numpy_quantiles,
-    numpy_statistics,
-    searching_functions,
     set_functions,
     sorting_functions,
-    statistical_functions,
-    utility_functions,
 )
+from uopc_array._functions import namespace as _namespace_of_functions
+from uopc_array._functions.namespace import *
 from uopc_array._host import log_host_calls
 from uopc_array._interop.numpy_names import numpy_dir as _numpy_dir
 from uopc_array._interop.numpy_names import numpy_name as _numpy_name
@@ -69,13 +65,8 @@ from uopc_array.numpy_equality import *
 from uopc_array.numpy_manipulation import *
 from uopc_array.numpy_padding import *
 from uopc_array.numpy_products import *
-from uopc_array.numpy_quantiles import *
-from uopc_array.numpy_statistics import *
-from uopc_array.searching_functions import *
 from uopc_array.set_functions import *
 from uopc_array.sorting_functions import *
-from uopc_array.statistical_functions import *
-from uopc_array.utility_functions import *
 from uopc_array.vmap import hessian, jacfwd, jacrev, vmap
 from uopc_core import context
 from uopc_core.lazy import LazyModule as _LazyModule
@@ -128,13 +119,10 @@ __all__ += numpy_equality.__all__
 __all__ += numpy_manipulation.__all__
 __all__ += numpy_padding.__all__
 __all__ += numpy_products.__all__
-__all__ += numpy_quantiles.__all__
-__all__ += numpy_statistics.__all__
-__all__ += searching_functions.__all__
 __all__ += set_functions.__all__
 __all__ += sorting_functions.__all__
-__all__ += statistical_functions.__all__
-__all__ += utility_functions.__all__
+__all__ += _namespace_of_functions.__all__
+
 
 __array_api_version__ = "2025.12"
 __version__ = "0.1.0"

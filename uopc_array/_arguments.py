@@ -148,6 +148,8 @@ def normalize_axes(name: str, axis: AxisLike, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
     try:
         if not isinstance(axis, tuple | list):
             return (normalize_axis(name, axis, ndim),)

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from uopc_array._assignment import value_node
+from uopc_array._functions.outputs import store
+from uopc_array._functions.public import ROUTES
 from uopc_array._host import call_host, to_host
 from uopc_array._namespace import PROTOCOLS, call, find_function
 from uopc_array._nodes import as_node, default_dtype, is_scalar, mask_node, node_from_numpy
 from uopc_array._numbers import is_sequence
 from uopc_array._promotion import check_cast, check_casting, result_dtype
-from uopc_array._ufunc import namespace_name, store
+from uopc_array._ufunc import namespace_name
 from uopc_array.array import Array
 from uopc_core import TRACED, TRACKED, DType, composite
 from uopc_core.errors import shortened
@@ -38,12 +40,15 @@ def array_function(
     path = _path(function)
     kwargs = {name: value for name, value in kwargs.items() if value is not _NO_VALUE}
     try:
+        public = ROUTES.get(function)
+        if public is not None:
+            return public(*args, **kwargs)
         if path in _WRITERS:
             return _write(path, function, args, kwargs)
         out = kwargs.pop("out", None)
         if out is None:
             return _compute(path, function, args, kwargs)
-        casting = "unsafe" if path in _REDUCTIONS else kwargs.pop("casting", "same_kind")
+        casting = "unsafe" if path in _UNSAFE else kwargs.pop("casting", "same_kind")
         result = _compute(path, function, args, kwargs)
         return store(path, result, out[0] if isinstance(out, tuple) else out, casting)
     except Exception as error:
@@ -140,10 +145,6 @@ def _clip(
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise ValueError("clip: expected a_min and a_max, or min and max, got some of both")
     return call("clip", a, a_min if min is None else min, a_max if max is None else max)
-
-
-def _where(condition: Any, *branches: Any) -> Any:
-    return call("where", _array(condition), *branches) if branches else call("nonzero", _array(condition))
 
 
 def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Any:
@@ -310,17 +311,12 @@ def _iscomplexobj(x: Any) -> bool:
 
 
 # these store in `out` whatever its dtype, as NumPy's do
-_REDUCTIONS = frozenset("sum prod max min amax amin mean var any all cumsum cumprod trace".split())
+_UNSAFE = frozenset({"trace"})
 
-_METHODS = (
-    *("argmax", "argmin", "cumprod", "cumsum", "max", "mean", "min", "prod", "ravel", "repeat", "reshape"),
-    *("round", "std", "sum", "swapaxes", "take", "transpose", "var", "any", "all", "squeeze", "trace"),
-)
+_METHODS = "ravel repeat reshape round swapaxes take transpose squeeze trace".split()
 
 _ADAPTERS: dict[str, Callable[..., Any]] = {
     **{name: _method(name) for name in _METHODS},
-    "amax": _method("max"),
-    "amin": _method("min"),
     "around": _method("round"),
     **{name: _at_least(name) for name in ("atleast_1d", "atleast_2d", "atleast_3d")},
     "argsort": _argsort,
@@ -341,7 +337,6 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "sort": _sort,
     "take_along_axis": _take_along_axis,
     "unique": _unique,
-    "where": _where,
     **{name: _like(name) for name in ("arange", "array", "asarray", "empty", "eye", "full", "identity")},
     **{name: _like(name) for name in ("ones", "zeros", "tri")},
     **{f"{name}_like": _like_another(name) for name in ("empty", "full", "ones", "zeros")},

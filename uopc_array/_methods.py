@@ -149,130 +149,11 @@ class Methods(Handle):
         """Elements repeated, of the flattened array if `axis` is None; see `xp.repeat`."""
         return call("repeat", self if axis is not None else self.reshape(-1), repeats, axis=0 if axis is None else axis)
 
-    # --- reductions ---
-
-    def _reduced(
-        self, name: str, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any, dtype: Any = None
-    ) -> Self:
-        if initial is None and where is True:
-            more = {} if dtype is None else {"dtype": dtype}
-            return _into(name, call(name, self, axis=axis, keepdims=keepdims, **more), out, "unsafe")
-        try:
-            result = PROTOCOLS["reduction"](name, self, axis, keepdims, initial, where, dtype)
-        except Exception as error:
-            raise shortened(error) from None
-        return _into(name, result, out, "unsafe")  # as NumPy's reductions do
-
-    def sum(
-        self,
-        axis: Axis = None,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Self:
-        """Sum of the elements that `where` selects, and of `initial`; see `xp.sum`."""
-        return self._reduced("sum", axis, out, keepdims, initial, where, dtype)
-
-    def prod(
-        self,
-        axis: Axis = None,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Self:
-        """Product of the elements that `where` selects, and of `initial`; see `xp.prod`."""
-        return self._reduced("prod", axis, out, keepdims, initial, where, dtype)
-
-    def max(
-        self, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> Self:
-        """Largest of the elements that `where` selects and of `initial`; see `xp.max`."""
-        return self._reduced("max", axis, out, keepdims, initial, where)
-
-    def min(
-        self, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> Self:
-        """Smallest of the elements that `where` selects and of `initial`; see `xp.min`."""
-        return self._reduced("min", axis, out, keepdims, initial, where)
-
-    def mean(
-        self, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-    ) -> Self:
-        """Arithmetic mean of the elements that `where` selects, computed in `dtype`; see `xp.mean`."""
-        x = self._in(dtype)
-        if where is True:
-            return _into("mean", call("mean", x, axis=axis, keepdims=keepdims), out, "unsafe")
-        return _into("mean", PROTOCOLS["moment"]("mean", x, axis, keepdims, where), out, "unsafe")
-
-    def var(
-        self,
-        axis: Axis = None,
-        dtype: Any = None,
-        out: Any = None,
-        ddof: Any = 0,
-        keepdims: bool = False,
-        *,
-        where: Any = True,
-        mean: Any = None,
-        correction: Any = None,
-    ) -> Self:
-        """Variance around `mean`, computed in `dtype`; `correction` is another name of `ddof`."""
-        by = _degrees("var", ddof, correction)
-        result = PROTOCOLS["moment"]("var", self._in(dtype), axis, keepdims, where, by, mean)
-        return _into("var", result, out, "unsafe")
-
-    def std(
-        self,
-        axis: Axis = None,
-        dtype: Any = None,
-        out: Any = None,
-        ddof: Any = 0,
-        keepdims: bool = False,
-        *,
-        where: Any = True,
-        mean: Any = None,
-        correction: Any = None,
-    ) -> Self:
-        """Standard deviation around `mean`, computed in `dtype`; `correction` is another name of `ddof`."""
-        by = _degrees("std", ddof, correction)
-        result = PROTOCOLS["moment"]("std", self._in(dtype), axis, keepdims, where, by, mean)
-        return _into("std", result, out)
-
-    def any(self, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Self:
-        """Whether any of the elements that `where` selects is true; see `xp.any`."""
-        return self._reduced("any", axis, out, keepdims, None, where)
-
-    def all(self, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Self:
-        """Whether all of the elements that `where` selects are true; see `xp.all`."""
-        return self._reduced("all", axis, out, keepdims, None, where)
-
-    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
-        """Place of the first largest element; see `xp.argmax`."""
-        return _into("argmax", call("argmax", self, axis=axis, keepdims=keepdims), out)
-
-    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
-        """Place of the first smallest element; see `xp.argmin`."""
-        return _into("argmin", call("argmin", self, axis=axis, keepdims=keepdims), out)
-
-    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
-        """Sums of the first elements, of the flattened array if `axis` is None."""
-        return _into("cumsum", call("cumsum", self, axis, dtype), out, "unsafe")
-
-    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Self:
-        """Products of the first elements, of the flattened array if `axis` is None."""
-        return _into("cumprod", call("cumprod", self, axis, dtype), out, "unsafe")
+    # --- sums ---
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """Sum of a diagonal."""
         return call("trace", self, offset, axis1, axis2)
-
-    def ptp(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """Largest minus smallest element."""
-        return call("ptp", self, axis, keepdims=keepdims)
 
     # --- elementwise, searching, sorting ---
 
@@ -296,18 +177,10 @@ class Methods(Handle):
         """NumPy's dot: the last axis with the last but one (or the only one) of `other`; a product where one is 0-d."""
         return call("dot", self, other)
 
-    def nonzero(self) -> tuple[Self, ...]:
-        """Places of the elements that are not zero; see `xp.nonzero`."""
-        return call("nonzero", self)
-
     def argsort(self, axis: int | None = -1, kind: str | None = None, *, stable: bool = True) -> Self:
         """The order that sorts an axis, or the flattened array if it is None, a stable one; see `xp.argsort`."""
         row = self.reshape(-1) if axis is None or not self._uop.shape else self
         return call("argsort", row, axis=-1 if axis is None else axis, stable=stable)
-
-    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
-        """Where values belong in this sorted array; see `xp.searchsorted`."""
-        return call("searchsorted", self, v, side=side, sorter=sorter)
 
     # --- assignment ---
 
@@ -364,21 +237,6 @@ class Methods(Handle):
         if wanted.itemsize != node.dtype.itemsize:
             raise ShapeError(f"view: expected a dtype of the size of {node.dtype.name}, got {wanted.name}")
         return self._same_kind(node.cast(wanted) if is_bool(node.dtype) or is_bool(wanted) else node.bitcast(wanted))
-
-    def _in(self, dtype: Any) -> Self:
-        return self if dtype is None else self.astype(dtype)
-
-
-def _degrees(name: str, ddof: Any, correction: Any) -> Any:
-    """
-    Raises:
-        ValueError: both names of one number are given.
-    """
-    if correction is None:
-        return ddof
-    if not (type(ddof) is int and ddof == 0):
-        raise ValueError(f"{name}: expected ddof or correction, two names of one number, got both")
-    return correction
 
 
 def _reversed(shape: Any) -> tuple[int, ...]:

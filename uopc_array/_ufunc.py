@@ -13,6 +13,8 @@ import numpy as np
 
 from uopc_array._arguments import normalize_axis
 from uopc_array._assignment import value_node
+from uopc_array._functions.outputs import store
+from uopc_array._functions.reductions import accumulator, reduced_by
 from uopc_array._host import call_host, to_host
 from uopc_array._indexing import advanced_orders, parse_key, view_of
 from uopc_array._namespace import PROTOCOLS, call, find_function
@@ -21,11 +23,10 @@ from uopc_array._operators import check_same_kind
 from uopc_array._origins import gather
 from uopc_array._promotion import check_cast, promote_dtypes, result_dtype
 from uopc_array.array import Array
-from uopc_array.statistical_functions import accumulator
 from uopc_core import DType, Ops, UOp, as_dtype, composite, is_complex, is_inexact
-from uopc_core.errors import ShapeError, shortened
+from uopc_core.errors import shortened
 
-__all__ = ["array_ufunc", "namespace_name", "store"]
+__all__ = ["array_ufunc", "namespace_name"]
 
 # where the standard's name is not NumPy's
 _NAMES = {
@@ -43,14 +44,6 @@ _NAMES = {
     "power": "pow",
     "right_shift": "bitwise_right_shift",
     "true_divide": "divide",
-}
-_REDUCTIONS = {
-    "add": "sum",
-    "multiply": "prod",
-    "maximum": "max",
-    "minimum": "min",
-    "logical_and": "all",
-    "logical_or": "any",
 }
 _SCANS = {"add": Ops.ADD, "multiply": Ops.MUL, "maximum": Ops.MAX, "minimum": Ops.MIN}
 _SCATTERS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
@@ -105,27 +98,6 @@ def _deliver(ufunc: np.ufunc, result: Any, outs: tuple[Any, ...], casting: str) 
     return tuple(stored) if isinstance(result, tuple) else stored[0]
 
 
-def store(name: str, x: Any, out: Any, casting: Any = "same_kind") -> Any:
-    """`x` in `out`, an array of ours or of NumPy of that shape and of a dtype that `casting` allows; returns `out`."""
-    if not isinstance(out, _ARRAYS):
-        raise TypeError(f"{name}: expected an array for out, got {type(out).__name__}")
-    if isinstance(out, Array):
-        out._refuse_number(f"{name}: out")
-    node = as_node(x)
-    wanted = as_dtype(out.dtype)
-    if casting == "same_kind":
-        check_same_kind(name, node.dtype, wanted)
-    else:
-        check_cast(name, node.dtype, wanted, casting)
-    if isinstance(out, Array):
-        if node.shape != out.shape:
-            raise ShapeError(f"{name}: the result of shape {node.shape} does not fit out of shape {out.shape}")
-        out._write(cast_node(node, wanted, name))
-    else:
-        np.copyto(out, to_host(name, call("asarray", x)), casting=casting)
-    return out
-
-
 def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if ufunc.__name__ == "divmod":
         return call("floor_divide", *inputs), call("remainder", *inputs)
@@ -159,13 +131,13 @@ def _wide(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     axis = kwargs["axis"] if "axis" in kwargs else (*inputs, 0)[1]
-    operand, name = inputs[0], _REDUCTIONS.get(ufunc.__name__)
-    known = {"axis", "dtype", "keepdims", "initial", "where"}
-    if name is None or any(k not in known and v is not None for k, v in kwargs.items()) or len(inputs) > 2:
-        return call_host(f"{ufunc.__name__}.reduce", ufunc.reduce, inputs, kwargs)
-    x = call("asarray", operand, dtype=kwargs.get("dtype"))
-    more = (kwargs.get("keepdims", False), kwargs.get("initial"), kwargs.get("where", True))
-    return PROTOCOLS["reduction"](name, x, axis, *more, kwargs.get("dtype") if name in ("sum", "prod") else None)
+    name, known = f"{ufunc.__name__}.reduce", {"axis", "dtype", "keepdims", "initial", "where"}
+    if 0 < len(inputs) <= 2 and not any(k not in known and v is not None for k, v in kwargs.items()):
+        how = kwargs.get("keepdims", False), kwargs.get("initial"), kwargs.get("where", True)
+        result = reduced_by(name, ufunc.__name__, as_node(inputs[0]), axis, kwargs.get("dtype"), *how)
+        if isinstance(result, UOp):
+            return Array._from_uop(result)
+    return call_host(name, ufunc.reduce, inputs, kwargs)
 
 
 def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any, Self, cast
 
 from uopc_array._assignment import assign
+from uopc_array._described_methods import DescribedMethods
 from uopc_array._handle import View
 from uopc_array._indexing import ItemLens, concrete_key, is_basic, read_any, read_box
 from uopc_array._methods import Methods
@@ -52,7 +53,7 @@ class LayoutFlags:
         return getattr(self, attribute)
 
 
-class Array(Operators, Methods, Protocols):
+class Array(Operators, DescribedMethods, Methods, Protocols):
     """An n-dimensional array of one dtype, computed when its values are asked for.
 
     Made by `uopc_array.asarray` and the other creation functions, never by calling the class. Where NumPy gives a

@@ -6,6 +6,7 @@ from typing import Any
 
 from uopc_array import _axes, _bodies
 from uopc_array._arguments import ArrayLike, check_choice, known, node_of, optional_dtype, wrap
+from uopc_array._functions import reductions
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import promote_dtypes
 from uopc_array.array import Array
@@ -13,7 +14,6 @@ from uopc_array.elementwise_functions import multiply
 from uopc_array.linalg import cross
 from uopc_array.linear_algebra_functions import matmul, tensordot, vecdot
 from uopc_array.numpy_manipulation import diagonal
-from uopc_array.statistical_functions import sum
 from uopc_core import UOp, composite, dtypes
 from uopc_core.errors import ShapeError, speaks_for_itself
 
@@ -161,7 +161,7 @@ def trace(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtyp
     offset, axis1, axis2 = (
         known("trace", what, n) for what, n in (("offset", offset), ("axis1", axis1), ("axis2", axis2))
     )
-    return sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=optional_dtype("trace", dtype))
+    return wrap(reductions.sum("trace", diagonal(a, offset, axis1, axis2)._uop, -1, optional_dtype("trace", dtype)))
 
 
 @speaks_for_itself

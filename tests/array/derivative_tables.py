@@ -254,7 +254,7 @@ NUMPY_NAMES: Cases = {
     "median": (lambda x: xp.median(x, axis=0), (X,)),
     **{name: (lambda x, name=name: getattr(xp, name)(x, axis=1), (X,)) for name in ("amax", "amin", "ptp")},
     **{name: beside_nan(name, axis=1) for name in (
-        "nansum nanprod nanmax nanmin nanmean nanvar nanstd nanmedian nancumsum"
+        "nansum nanprod nanmax nanmin nanmean nanvar nanstd nanmedian nancumsum nancumprod"
     ).split()},
     "diag": (xp.diag, (V,)),
     "diag of a matrix": (lambda x: xp.diag(x**2, 1), (X,)),

@@ -157,8 +157,8 @@ AT_THE_CALL: list[Case] = [
     ("xp.diff(S, n=-1)", ValueError, "of 0 or more, got n=-1"),
     ("xp.diff(S, n=1.5)", TypeError, "expected an integer for n, got 1.5"),
     ("xp.diff(D)", ValueError, r"expected one axis or more, got an array of shape \(\)"),
-    ("xp.diff(S, prepend=C)", ValueError, r"must agree with x on every axis but 1, got shapes \(2, 3, 4\), \(2, 2\)"),
-    ("xp.diff(S, append=C)", ValueError, r"must agree with x on every axis but 1, got shapes \(2, 2\), \(2, 3, 4\)"),
+    ("xp.diff(S, prepend=C)", ValueError, r"must agree with a on every axis but 1, got shapes \(2, 3, 4\), \(2, 2\)"),
+    ("xp.diff(S, append=C)", ValueError, r"must agree with a on every axis but 1, got shapes \(2, 2\), \(2, 3, 4\)"),
     # new shapes
     ("xp.reshape(S, (3,))", ValueError, r"4 elements of shape \(2, 2\) cannot take the shape \(3,\)"),
     ("xp.reshape(S, (-1, -1))", ValueError, r"one -1 at most, got shape \(-1, -1\)"),
@@ -254,7 +254,7 @@ AT_THE_CALL: list[Case] = [
     ("xp.searchsorted(V, V, side='middle')", ValueError, "expected side \"left\" or \"right\", got 'middle'"),
     ("xp.searchsorted(S, V)", ValueError, r"one axis, got shape \(2, 2\)"),
     ("xp.searchsorted(V, V, sorter=V)", TypeError, "a sorter of an integer dtype, got float64"),
-    ("xp.searchsorted(V, V, sorter=I8)", ValueError, r"the shape of x1, got \(2,\) and \(3,\)"),
+    ("xp.searchsorted(V, V, sorter=I8)", ValueError, r"the shape of a, got \(2,\) and \(3,\)"),
     ("xp.searchsorted(V, V, sorter=xp.asarray([[0, 1, 2]]))", TypeError, r"a sorter of one axis, got shape \(1, 3\)"),
     # linalg
     *[(f"xp.{n}({x})", ValueError, rf"expected square matrices \(\.\.\., M, M\), got shape {shape}")

@@ -64,8 +64,8 @@ MISTAKES: list[Mistake] = [
     ('A.sum(axis="x")', "sum", "expected an integer for axis, got 'x' (str)", ""),
     ("A.sum(axis=1.0)", "sum", "expected an integer for axis, got 1.0 (float)", "convert it with int(...)"),
     ("A.mean(axis=(0, 0))", "mean", "every axis may be named once, got axis=(0, 0) for an array of 2 axes", ""),
-    ("np.max(E)", "max", "no elements have no maximum, got shape (0,) with axis=None", "x.max(initial=...) has one"),
-    ("E.min()", "min", "no elements have no minimum, got shape (0,) with axis=None", "x.min(initial=...) has one"),
+    ("np.max(E)", "max", "no elements have no maximum, got shape (0,) with axis=None", "initial=... is that of none"),
+    ("E.min()", "min", "no elements have no minimum, got shape (0,) with axis=None", "initial=... is that of none"),
     ("E.argmax()", "argmax", "an empty axis has no extreme, got shape (0,) with axis=None", ""),
     ("np.argmax(A, axis=7)", "argmax", "axis 7 is out of bounds for an array of 2 axes", "expected -2 to 1"),
     ('np.var(A, ddof="a")', "var", "expected a real number for correction, got 'a' (str)", ""),
@@ -79,7 +79,7 @@ MISTAKES: list[Mistake] = [
     ("np.trapezoid(x, y)", "trapezoid", "shapes (2,) and (3,) cannot be broadcast", "from the last axis backwards,"),
     ("np.diff(x, axis=3)", "diff", "axis 3 is out of bounds for an array of 1 axes", "expected -1 to 0"),
     ("np.sort(A, axis=5)", "sort", "axis 5 is out of bounds for an array of 2 axes", "expected -2 to 1"),
-    ("np.searchsorted(A, 1.0)", "searchsorted", "expected x1 to have one axis, got shape (2, 3)", ""),
+    ("np.searchsorted(A, 1.0)", "searchsorted", "expected a to have one axis, got shape (2, 3)", ""),
     ("np.interp(1.0, x, y)", "interp", "fp and xp are not of the same length.", ""),
     ("np.where(B, x, y)", "where", "shapes (3,) and (4,) cannot be broadcast", "from the last axis backwards,"),
     ("np.clip(x, y, 1.0)", "clip", "shapes (3,) and (4,) and () cannot be", "from the last axis backwards, extents"),
@@ -199,9 +199,9 @@ MISTAKES: list[Mistake] = [
     ("np.convolve(A, x)", "convolve", "expected two vectors that are not empty, got shapes (2, 3) and (3,)", ""),
     ("np.kron()", "kron", "missing 2 required positional arguments: 'a' and 'b'", ""),
     ("np.trace(x)", "trace", "axis 1 is out of bounds for an array of 1 axes", "expected -1 to 0"),
-    ("xp.sum()", "sum", "missing 1 required positional argument: 'x'", ""),
+    ("xp.sum()", "sum", "missing 1 required positional argument: 'a'", ""),
     ("xp.add(1)", "add", "missing 1 required positional argument: 'x2'", ""),
-    ("xp.sum(x, 0, None, 1)", "sum", "takes from 1 to 3 positional arguments but 4 were given", ""),
+    ("xp.sum(x, 0, None, 1)", "sum", "expected an array for out, got int", ""),
 ]  # fmt: skip
 
 _INTEGER = "expected an integer"

@@ -321,6 +321,7 @@ STATISTICS = {
     "cumsum": Comparison(draw_cumulated, eps=512),
     "cumprod": Comparison(draw_cumulated, ulps=256),
     "nancumsum": Comparison(draw_cumulated, eps=512),
+    "nancumprod": Comparison(draw_cumulated, eps=512),
     "gradient": Comparison(draw_gradient, eps=64),
     "median": Comparison(draw_median, eps=8),
     "nanmedian": Comparison(draw_one_axis, eps=8),

@@ -34,10 +34,10 @@ _OPERANDS = frozenset(
     "weights prepend append operands varargs other v value args where".split()
 )
 _SWITCHES = frozenset(
-    "keepdims invert descending stable include_initial deg endpoint equal_nan full_matrices upper".split()
+    "keepdims invert descending returned stable include_initial deg endpoint equal_nan full_matrices upper".split()
 )
 _NO_NUMBERS = frozenset(
-    "casting dtype device copy mode order indexing side kind "
+    "casting dtype device copy method overwrite_input mode order indexing side kind "
     "optimize subscripts norm out stream from_ to type type_ shapes real imag f primals "
     "tangents has_aux static_argnames overrides".split()
 )
@@ -58,12 +58,10 @@ _NOT_LIKE_THEIR_NAME: dict[Key, str] = {
     ("where", "x1"): "operand",
 }
 
+_SPREADS = "var std nanvar nanstd Array.var Array.std".split()
+
 DIFFERENTIABLE: dict[Key, Any] = {
     ("pad", "constant_values"): 0.7,
-    ("var", "correction"): 0.5,
-    ("std", "correction"): 0.5,
-    ("nanvar", "ddof"): 0.5,
-    ("nanstd", "ddof"): 0.5,
     ("linalg.vector_norm", "ord"): 2.5,
     ("linspace", "start"): 0.4,
     ("linspace", "stop"): 1.9,
@@ -80,16 +78,11 @@ DIFFERENTIABLE: dict[Key, Any] = {
     ("full", "fill_value"): 0.7,
     ("full_like", "fill_value"): 0.7,
     ("linalg.pinv", "rtol"): 1e-3,
-    ("Array.sum", "initial"): 0.7,
-    ("Array.prod", "initial"): 0.7,
-    ("Array.max", "initial"): 5.0,
-    ("Array.min", "initial"): 0.1,
-    ("Array.var", "mean"): 0.7,
-    ("Array.std", "mean"): 0.7,
-    ("Array.var", "ddof"): 0.5,
-    ("Array.var", "correction"): 0.5,
-    ("Array.std", "ddof"): 0.5,
-    ("Array.std", "correction"): 0.5,
+    **{(name, "initial"): 0.7 for name in "sum prod nansum nanprod Array.sum Array.prod".split()},
+    **{(name, "initial"): 5.0 for name in "max amax nanmax Array.max".split()},
+    **{(name, "initial"): 0.1 for name in "min amin nanmin Array.min".split()},
+    **{(name, what): 0.5 for name in _SPREADS for what in ("ddof", "correction")},
+    **{(name, "mean"): 0.7 for name in _SPREADS},
     ("Array.clip", "min"): 0.8,
     ("Array.clip", "max"): 1.9,
 }
@@ -136,7 +129,8 @@ _BASE: dict[str, dict[str, Any]] = {
     "linspace": {"start": 0.0, "stop": 2.0, "num": 5, "axis": 0},
     "moveaxis": {"source": 0, "destination": 1},
     "nan_to_num": {"x": NAN, "posinf": 2.0, "neginf": -2.0},
-    "nanvar": {"a": NAN[:, :2]},
+    "nanvar": {"a": np.where(np.isinf(NAN), 0.4, NAN)[:, :2]},
+    "searchsorted": {"a": V},
     "permute_dims": {"axes": (1, 0)},
     "rollaxis": {"axis": 1, "start": 0},
     "rot90": {"k": 1, "axes": (1, 0)},

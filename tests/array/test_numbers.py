@@ -167,7 +167,7 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 # of the methods of our arrays, those that NumPy's do not have, and those that give neither numbers nor arrays
 OTHER_METHODS = {"to_numpy", "tobytes", "fill", "put", "sort", "ptp"}
-OTHER_ATTRIBUTES = {"shape", "dtype", "ndim", "size", "itemsize", "nbytes", "device"}
+OTHER_ATTRIBUTES = {"shape", "dtype", "ndim", "size", "itemsize", "nbytes", "device", "flags", "strides"}
 
 CASES = {
     **{f"operator {name}": call for name, call in EXPRESSIONS.items()},

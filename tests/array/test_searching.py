@@ -78,9 +78,9 @@ def test_searchsorted_refuses_wrong_arguments() -> None:
     x = xp.asarray([1.0, 2.0])
     with pytest.raises(ValueError, match='searchsorted: expected side "left" or "right"'):
         xp.searchsorted(x, x, side="middle")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"searchsorted: expected x1 to have one axis, got shape \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"searchsorted: expected a to have one axis, got shape \(1, 2\)"):
         xp.searchsorted(xp.zeros((1, 2)), x)
-    with pytest.raises(ValueError, match="searchsorted: sorter must have the shape of x1"):
+    with pytest.raises(ValueError, match="searchsorted: sorter must have the shape of a"):
         xp.searchsorted(x, x, sorter=xp.asarray([0]))
     with pytest.raises(TypeError, match="searchsorted: expected a sorter of an integer dtype"):
         xp.searchsorted(x, x, sorter=x)
@@ -131,5 +131,5 @@ def test_a_condition_alone_gives_the_places_where_it_holds() -> None:
     x = values("int64", (3, 4))
     for ours, wanted in zip(xp.where(xp.asarray(x) > 0), np.where(x > 0), strict=True):
         check(ours, wanted)
-    with pytest.raises(TypeError, match="where: expected both x1 and x2, or neither"):
+    with pytest.raises(TypeError, match="where: expected both x and y, or neither"):
         xp.where(xp.asarray(x), 1)  # pyright: ignore[reportArgumentType, reportCallIssue]

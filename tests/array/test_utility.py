@@ -41,7 +41,7 @@ def test_diff_of_bool_tells_where_neighbours_differ() -> None:
 def test_diff_takes_a_scalar_and_refuses_what_does_not_fit() -> None:
     x = np.asarray([1.0, 4.0])
     check(xp.diff(xp.asarray(x), prepend=0.0), np.diff(x, prepend=0.0))
-    with pytest.raises(ValueError, match="diff: what is added must agree with x on every axis but 0"):
+    with pytest.raises(ValueError, match="diff: what is added must agree with a on every axis but 0"):
         xp.diff(xp.zeros((2, 2)), axis=0, append=xp.zeros((1, 3)))
     with pytest.raises(ValueError, match="diff: expected a number of times of 0 or more, got n=-1"):
         xp.diff(xp.asarray(x), n=-1)

@@ -8,36 +8,31 @@ from typing import Any
 import numpy as np
 
 from uopc_array import _axes, _bodies
-from uopc_array._arguments import (
-    ArrayLike,
-    AxisLike,
-    as_real,
-    as_real_floating,
-    node_of,
-    normalize_axes,
-    operand,
-    wrap,
-    wrap_array,
-)
+from uopc_array._arguments import ArrayLike, AxisLike, as_real, as_real_floating, normalize_axes, operand, wrap
+from uopc_array._functions.reductions import reduction
 from uopc_array._nodes import Operand, as_node, is_scalar
 from uopc_array._origins import gather
 from uopc_array._promotion import result_dtype
 from uopc_array._realize import values_in_memory
-from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_float, sort_last_axis
-from uopc_core.errors import IndexShapeError, speaks_for_itself
+from uopc_core.errors import IndexShapeError
 
-__all__ = ["median", "nanmedian", "percentile", "quantile"]
+__all__: list[str] = []
+
+_QUANTILE = "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False, *, weights=None"
+_MEDIAN = "a, axis=None, out=None, overwrite_input=False, keepdims=False"
 
 
-@speaks_for_itself
-def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+@reduction(f"quantile({_QUANTILE})", gives="kept")
+def quantile(name: str, a: UOp, q: ArrayLike, axis: AxisLike, keepdims: bool) -> UOp:
     """Quantiles, interpolated linearly between the two nearest elements.
 
     Args:
         a: a real dtype, any shape; integers and bool are converted to float64 unless ``q`` is 0 or 1 as an integer.
         q: between 0 and 1; a Python number or an array, whose axes come first in the result.
         axis: axes reduced; None reduces all.
+        out: takes the result, converted to its dtype.
+        overwrite_input: has no meaning here.
         keepdims: keep reduced axes with extent 1.
     Returns:
         dtype of ``a`` as converted, or the wider one of an array ``q``; axes of ``q``, then those of ``a`` without
@@ -51,17 +46,19 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: boo
         >>> xp.quantile(xp.asarray([1.0, 2.0, 4.0]), 0.75)
         Array(3., dtype=float64)
     """
-    return _quantile("quantile", a, _within("quantile", operand("quantile", "q", q), 1), axis, keepdims)
+    return _quantile(name, a, _within(name, operand(name, "q", q), 1), axis, keepdims)
 
 
-@speaks_for_itself
-def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+@reduction(f"percentile({_QUANTILE})", gives="kept")
+def percentile(name: str, a: UOp, q: ArrayLike, axis: AxisLike, keepdims: bool) -> UOp:
     """Quantiles by percent; see `quantile`.
 
     Args:
         a: a real dtype, any shape; integers and bool are converted to float64.
         q: between 0 and 100.
         axis: axes reduced; None reduces all.
+        out: takes the result, converted to its dtype.
+        overwrite_input: has no meaning here.
         keepdims: keep reduced axes with extent 1.
     Returns:
         dtype of ``a`` as converted, or the wider one of an array ``q``; axes of ``q``, then those of ``a`` without
@@ -74,9 +71,9 @@ def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, *, keepdims: b
         >>> xp.percentile(xp.asarray([1.0, 2.0, 4.0]), 50)
         Array(2., dtype=float64)
     """
-    percent = _within("percentile", operand("percentile", "q", q), 100)
+    percent = _within(name, operand(name, "q", q), 100)
     part: Any = wrap(percent) if isinstance(percent, UOp) else percent
-    return _quantile("percentile", a, part / 100, axis, keepdims)
+    return _quantile(name, a, part / 100, axis, keepdims)
 
 
 def _within(name: str, q: Operand, whole: int) -> Operand:
@@ -93,9 +90,9 @@ def _within(name: str, q: Operand, whole: int) -> Operand:
     return q
 
 
-def _quantile(name: str, a: ArrayLike, q: Any, axis: AxisLike, keepdims: bool) -> Array:
+def _quantile(name: str, a: UOp, q: Any, axis: AxisLike, keepdims: bool) -> UOp:
     parts = as_node(q)
-    (given,) = as_real(name, node_of(name, a))
+    (given,) = as_real(name, a)
     (node,) = as_real_floating(name, given) if is_float(parts.dtype) else (given,)
     axes = normalize_axes(name, axis, node.ndim)
     rows = _sorted_rows(node, axes)
@@ -109,9 +106,7 @@ def _quantile(name: str, a: ArrayLike, q: Any, axis: AxisLike, keepdims: bool) -
         out = _interpolated(name, rows, place, result_dtype(node, q))
     else:
         out = _with_nan(rows, gather(name, rows, place.cast(dtypes.int64)))
-    if keepdims:
-        return wrap_array(out.reshape((*parts.shape, *_kept(node.shape, axes))))
-    return wrap(out)
+    return out.reshape((*parts.shape, *_kept(node.shape, axes))) if keepdims else out
 
 
 def _sorted_rows(node: UOp, axes: tuple[int, ...]) -> UOp:
@@ -146,12 +141,15 @@ def _interpolated(name: str, rows: UOp, place: UOp, dtype: DType) -> UOp:
     return _with_nan(rows, between)
 
 
-def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+@reduction(f"median({_MEDIAN})", gives="kept")
+def median(name: str, a: UOp, axis: AxisLike, keepdims: bool) -> UOp:
     """The element in the middle, or the mean of the two there; nan of none.
 
     Args:
         a: a real dtype, any shape; integers and bool are converted to float64.
         axis: axes reduced; None reduces all.
+        out: takes the result, converted to its dtype.
+        overwrite_input: has no meaning here.
         keepdims: keep reduced axes with extent 1.
     Returns:
         dtype of ``a`` as converted; shape without ``axis``. nan where an element is.
@@ -162,8 +160,8 @@ def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Ar
         >>> xp.median(xp.asarray([3.0, 1.0, 9.0]))
         Array(3., dtype=float64)
     """
-    (node,) = as_real_floating("median", node_of("median", a))
-    axes = normalize_axes("median", axis, node.ndim)
+    (node,) = as_real_floating(name, a)
+    axes = normalize_axes(name, axis, node.ndim)
     rows = _sorted_rows(node, axes)
     n = rows.shape[0]
     if n == 0:
@@ -171,10 +169,11 @@ def median(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Ar
     else:
         low, high = rows.index((n - 1) // 2), rows.index(n // 2)
         out = _with_nan(rows, low if n % 2 else (low + high) * 0.5)
-    return wrap_array(out.reshape(_kept(node.shape, axes))) if keepdims else wrap(out)
+    return out.reshape(_kept(node.shape, axes)) if keepdims else out
 
 
-def nanmedian(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Array:
+@reduction(f"nanmedian({_MEDIAN})", gives="kept")
+def nanmedian(name: str, a: UOp, axis: AxisLike, keepdims: bool) -> UOp:
     """`median` of what is not nan; nan where there is nothing else.
 
     Raises:
@@ -183,21 +182,21 @@ def nanmedian(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) ->
         >>> xp.nanmedian(xp.asarray([2.0, xp.nan, 1.0]))
         Array(1.5, dtype=float64)
     """
-    (node,) = as_real_floating("nanmedian", node_of("nanmedian", a))
-    axes = normalize_axes("nanmedian", axis, node.ndim)
+    (node,) = as_real_floating(name, a)
+    axes = normalize_axes(name, axis, node.ndim)
     rows = _sorted_rows(node, axes)
     if rows.shape[0] == 0:
         out = UOp.const(float("nan"), node.dtype, rows.shape[1:])
     else:
-        out = _middle_of_numbers(rows)
-    return wrap_array(out.reshape(_kept(node.shape, axes))) if keepdims else wrap(out)
+        out = _middle_of_numbers(name, rows)
+    return out.reshape(_kept(node.shape, axes)) if keepdims else out
 
 
-def _middle_of_numbers(rows: UOp) -> UOp:
+def _middle_of_numbers(name: str, rows: UOp) -> UOp:
     """The median of sorted rows, which have their nan behind the numbers."""
     count = composite.reduce_axes(rows.eq(rows).cast(dtypes.int64), Ops.ADD, (0,))
     low = (count - 1).binary(Ops.MAX, 0) // 2
     places = [place.reshape((1, *place.shape)) for place in (low, count // 2)]
-    first, second = (_axes.take_along_axis("nanmedian", rows, place, 0).reshape(count.shape) for place in places)
+    first, second = (_axes.take_along_axis(name, rows, place, 0).reshape(count.shape) for place in places)
     middle = (count % 2).eq(1).where(first, (first + second) * 0.5)
     return count.eq(0).where(float("nan"), middle)

@@ -1,0 +1,240 @@
+"""What follows from the descriptions: NumPy's signatures, every keyword of NumPy, and one function behind three names.
+
+The calls are drawn from the descriptions: a value for each parameter by its kind.
+"""
+
+import inspect
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import uopc_array as xp
+from uopc_array._functions.describe import ABSENT, DESCRIPTIONS, Description, Kind, Parameter, path_of
+from uopc_array._functions.public import DESCRIBED_METHODS, FUNCTIONS, ROUTES
+from uopc_array._functions.stubs import stubs
+from uopc_core.errors import GradientError, TraceError
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of no elements
+
+NAMES = {path_of(d.folder, name): d for d in DESCRIPTIONS.values() for name in d.names}
+NUMPYS = {path: d for path, d in NAMES.items() if d.numpy is not None}
+NO_VALUE = getattr(np, "_NoValue", None)
+# where the default is not NumPy's: the standard's, or what NumPy has for nothing given
+OTHER_DEFAULTS: dict[tuple[str, str], str] = {
+    (name, "correction"): "NumPy's own way to say that it is not given" for name in ("var", "std")
+}
+
+
+def numpys(path: str) -> Any:
+    return attrgetter(path)(np)
+
+
+def public_path(function: Any) -> str:
+    return f"{function.__module__}.{function.__name__}".removeprefix("uopc_array.")
+
+
+@pytest.mark.parametrize("path", NUMPYS)
+def test_numpys_parameters_are_taken_in_their_order(path: str) -> None:
+    ours = list(inspect.signature(FUNCTIONS[path]).parameters.values())
+    theirs = list(inspect.signature(numpys(path)).parameters.values())
+    positional = [p for p in theirs if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    by_name = {p.name: p for p in ours}
+    for i, p in enumerate(positional):
+        assert ours[i].kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD), p
+        if p.kind is p.POSITIONAL_OR_KEYWORD:
+            assert ours[i].name == p.name
+    for p in theirs:
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
+            q = by_name[p.name]
+            assert q.kind in (q.POSITIONAL_OR_KEYWORD, q.KEYWORD_ONLY)
+            if p.default is not NO_VALUE and (path, p.name) not in OTHER_DEFAULTS:
+                assert q.default == p.default, p
+
+
+def test_each_public_function_is_where_pickle_and_help_find_it() -> None:
+    for path, function in FUNCTIONS.items():
+        assert public_path(function) == path
+        assert attrgetter(path)(xp) is function
+        assert function.__doc__
+        assert ROUTES.get(numpys(path)) if path in NUMPYS else True
+    for name, description in DESCRIBED_METHODS.items():
+        method = getattr(xp.Array, name)
+        assert method.__qualname__ == f"Array.{name}"
+        assert method.__doc__ == description.native.__doc__
+        rest = [p.replace(kind=p.KEYWORD_ONLY) for p in list(inspect.signature(method).parameters.values())[1:]]
+        whole = list(inspect.signature(FUNCTIONS[description.path]).parameters.values())[1:]
+        assert rest == [p.replace(kind=p.KEYWORD_ONLY) for p in whole]
+
+
+def test_the_stubs_say_what_the_descriptions_say() -> None:
+    for file, text in stubs().items():
+        assert file.read_text() == text, f"run python -m uopc_array._functions.stubs: {file.name}"
+
+
+def test_what_a_description_does_not_say_is_refused() -> None:
+    public = FUNCTIONS["sum"]
+    with pytest.raises(TypeError, match=r"sum\(\) got an unexpected keyword argument 'axes'"):
+        public(xp.ones(2), axes=0)
+    with pytest.raises(TypeError, match=r"sum\(\) missing 1 required positional argument: 'a'"):
+        public()
+
+
+# ---------------------------------------------------------------------------------------------- calls
+
+X = np.asarray([[1.5, 0.0, 3.0], [4.0, 5.0, -6.0]])
+# the operands of a function, where it does not take X for each
+_OPERANDS: dict[str, tuple[Any, ...]] = {
+    "searchsorted": (np.asarray([1.0, 2.0, 4.0]), np.asarray([0.5, 3.0])),
+    "where": (X > 1, X, -X),
+    "quantile": (X, 0.25),
+    "percentile": (X, 30.0),
+    "gradient": (X,),
+    "cumulative_sum": (X[0],),
+    "cumulative_prod": (X[0],),
+}
+# a value for a parameter, by function and name, by name, or by kind
+_VALUES: dict[Any, Any] = {
+    ("searchsorted", "side"): ["right"],
+    ("searchsorted", "sorter"): [np.asarray([0, 1, 2])],
+    ("average", "weights"): [np.abs(X) + 1],
+    ("diff", "prepend"): [np.ones((2, 1))],
+    ("diff", "append"): [0.0],
+    ("gradient", "varargs"): [2.0],
+    ("trapezoid", "x"): [np.asarray([0.0, 1.0, 3.0])],
+    ("cumulative_sum", "axis"): [0],
+    ("cumulative_prod", "axis"): [0],
+    **{(name, "axis"): [0, -1, None] for name in "argmax argmin cumsum cumprod nancumsum nancumprod".split()},
+    **{(name, "axis"): [0, -1] for name in ("diff", "trapezoid")},
+    **{(name, "q"): [[0.0, 0.5]] for name in ("quantile", "percentile")},
+    **{(name, "weights"): [] for name in ("quantile", "percentile")},  # with another method, below
+    "edge_order": [2],
+    "n": [2],
+    "dx": [0.5],
+    "method": ["lower", "midpoint"],
+    "mean": [2.0],
+    "initial": [2, -7.5],
+    Kind.AXIS: [0, -1, (0, 1), None],
+    Kind.DTYPE: ["float32", "complex128", "int64"],
+    Kind.WHERE: [np.asarray([True, False, True]), np.asarray([[True], [False]])],
+    Kind.NUMBER: [1],
+    bool: [True],
+}
+
+
+def values_of(d: Description, p: Parameter) -> list[Any]:
+    for key in ((d.path, p.name), p.name, p.kind, type(p.default)):
+        if key in _VALUES:
+            return _VALUES[key]
+    raise AssertionError(f"say in _VALUES what {d.path} takes for {p.name}")
+
+
+def keywords(d: Description) -> Iterator[dict[str, Any]]:
+    """Nothing, and each keyword of NumPy by itself."""
+    theirs = inspect.signature(d.numpy).parameters  # pyright: ignore[reportArgumentType]
+    yield {}
+    for p in d.parameters[len(operands(d)) :]:
+        if p.name in theirs and p.kind is not Kind.OUT and not p.star:
+            for value in values_of(d, p):
+                yield {p.name: value}
+
+
+def operands(d: Description) -> tuple[Any, ...]:
+    n = sum([p.default is ABSENT and not p.star for p in d.parameters])
+    return _OPERANDS.get(d.path, (X,) * n)
+
+
+def run(function: Any, *args: Any, **kwargs: Any) -> Any:
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        return error
+
+
+def ours(x: Any) -> Any:
+    return xp.asarray(x) if isinstance(x, np.ndarray) else x
+
+
+def same(got: Any, wanted: Any, what: str) -> None:
+    if isinstance(wanted, Exception):
+        kinds = (ValueError, TypeError, IndexError)
+        assert isinstance(got, next(kind for kind in kinds if isinstance(wanted, kind))), (what, got, wanted)
+    elif isinstance(wanted, tuple | list):
+        assert len(got) == len(wanted)
+        for x, y in zip(got, wanted, strict=True):
+            same(x, y, what)
+    else:
+        assert not isinstance(got, Exception), (what, got)
+        found, want = np.asarray(got), np.asarray(wanted)
+        assert (found.dtype, found.shape) == (want.dtype, want.shape), (what, got, wanted)
+        np.testing.assert_allclose(found, want, rtol=1e-5 if want.dtype == np.float32 else 1e-12, err_msg=what)
+
+
+@pytest.mark.parametrize("path", NUMPYS)
+def test_every_keyword_of_numpy_is_taken_by_function_method_and_numpys_function(path: str) -> None:
+    d = NUMPYS[path]
+    name = path.rpartition(".")[2]
+    args = operands(d)
+    for more in keywords(d):
+        what = f"{path} {more}"
+        wanted = run(numpys(path), *args, **more)
+        given, known = [ours(x) for x in args], {key: ours(value) for key, value in more.items()}
+        same(run(FUNCTIONS[path], *given, **known), wanted, what)
+        same(run(numpys(path), *given, **known), wanted, f"np.{what}")
+        if name in DESCRIBED_METHODS:
+            same(run(getattr(given[0], name), *given[1:], **known), wanted, f"x.{what}")
+
+
+@pytest.mark.parametrize("path", [path for path, d in NUMPYS.items() if any(p.kind is Kind.OUT for p in d.parameters)])
+def test_out_takes_the_result_of_function_method_and_numpys_function(path: str) -> None:
+    d = NUMPYS[path]
+    args = operands(d)
+    wanted = np.asarray(numpys(path)(*args))
+    given = [ours(x) for x in args]
+    calls = [FUNCTIONS[path], numpys(path)]
+    if path in DESCRIBED_METHODS:
+        calls.append(getattr(xp.Array, path))
+    for call in calls:
+        for out in (xp.zeros(wanted.shape, dtype=wanted.dtype), np.zeros(wanted.shape, wanted.dtype)):
+            assert call(*given, out=out) is out
+            np.testing.assert_allclose(np.asarray(out), wanted, rtol=1e-12)
+        with pytest.raises(TypeError, match=f"{path}: expected an array for out, got list"):
+            call(*given, out=[1.0])
+        with pytest.raises(ValueError, match=f"{path}: the result of shape .* does not fit out"):
+            call(*given, out=xp.zeros((7, 7), dtype=wanted.dtype))
+
+
+# what only NumPy's own function takes
+HOSTED: dict[str, dict[str, Any]] = {
+    "quantile": {"method": "lower"},
+    "percentile": {"method": "inverted_cdf", "weights": np.abs(X), "axis": 1},
+    "var": {"dtype": "int64"},
+}
+
+
+@pytest.mark.parametrize("path", HOSTED)
+def test_what_the_native_version_does_not_take_runs_in_numpy_and_says_so(path: str) -> None:
+    args, more = operands(NUMPYS[path]), HOSTED[path]
+    given, known = [ours(x) for x in args], {key: ours(value) for key, value in more.items()}
+    with xp.log_host_calls() as calls:
+        same(FUNCTIONS[path](*given, **known), numpys(path)(*args, **more), path)
+    assert [call.function for call in calls] == [f"numpy.{path}"]
+    with pytest.raises(TraceError, match=f"{path}, which runs in NumPy"):
+        xp.jit(lambda x: FUNCTIONS[path](x, *given[1:], **known))(given[0])
+    with pytest.raises(GradientError, match=f"{path}: it runs in NumPy"):
+        xp.grad(lambda x: xp.sum(FUNCTIONS[path](x, *given[1:], **known)))(given[0])
+
+
+def test_an_error_names_what_was_called() -> None:
+    x = xp.ones((2, 3))
+    for path, d in NAMES.items():
+        axis = next((p for p in d.parameters if p.name == "axis" and p.is_native), None)
+        if axis is not None and path not in ("cumulative_sum", "cumulative_prod"):
+            arguments = [ours(a) for a in operands(d)]
+            for call, named in ((FUNCTIONS[path], path), (getattr(x, path, None), path)):
+                if call is not None and (path in DESCRIBED_METHODS or call is FUNCTIONS[path]):
+                    own = arguments if call is FUNCTIONS[path] else arguments[1:]
+                    with pytest.raises(np.exceptions.AxisError, match=f"^{named}: axis 7 is out of bounds"):
+                        call(*own, axis=7)

@@ -1,0 +1,1 @@
+"""One description per public function, a file per subject; `describe` says what follows from one."""

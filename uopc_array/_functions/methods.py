@@ -1,0 +1,26 @@
+"""All subjects together; and the methods of arrays that are functions, given to the class here.
+
+The functions stand above the class, and need it.
+"""
+
+from __future__ import annotations
+
+from uopc_array._described_methods import DescribedMethods
+from uopc_array._functions import (
+    cumulative,
+    differences,
+    moments,
+    nan_reductions,
+    quantiles,
+    reductions,
+    searching,
+)
+from uopc_array._functions.public import METHODS, functions_in
+
+__all__ = ["SUBJECTS", "functions_in"]
+
+# all that describe functions
+SUBJECTS = (cumulative, differences, moments, nan_reductions, quantiles, reductions, searching)
+
+for _name, _method in METHODS.items():
+    setattr(DescribedMethods, _name, _method)

@@ -1,0 +1,273 @@
+"""What follows from a description: the public function, the method of arrays, the way of calls of NumPy's function.
+
+Invariant: a public function has real parameters, and where only those are given that the native version knows, it calls
+that at once. So each is made from a few lines of source, as the methods of a dataclass are; functions of one signature
+share them.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import count
+from typing import Any, TypeVar, cast
+
+from uopc_array._arguments import node_of, view, wrap, wrap_array
+from uopc_array._functions.describe import ABSENT, Description, Kind, Parameter, described, function_of_numpy, path_of
+from uopc_array._functions.outputs import store
+from uopc_array._host import call_host
+from uopc_array.array import Array
+from uopc_core import UOp
+from uopc_core.errors import shortened
+
+__all__ = [
+    "DESCRIBED_METHODS",
+    "FUNCTIONS",
+    "METHODS",
+    "ROUTES",
+    "function",
+    "functions_in",
+    "signature_of_method",
+]
+
+Public = Callable[..., Any]
+F = TypeVar("F", bound=Public)
+
+FUNCTIONS: dict[str, Public] = {}  # by path, aliases as well
+METHODS: dict[str, Public] = {}  # of arrays, by name
+DESCRIBED_METHODS: dict[str, Description] = {}
+ROUTES: dict[Any, Public] = {}  # functions of NumPy, to what takes their calls
+
+
+def function(
+    text: str,
+    also: str = "",
+    *,
+    method: str = "",
+    gives: str | type = "value",
+    casting: str = "same_kind",
+    renamed: Mapping[str, str] | None = None,
+) -> Callable[[F], F]:
+    """Describe a public function by its native version, which stays as it is.
+
+    Args:
+        text: its path and signature: "linalg.qr(a, mode='reduced')".
+        also: other names of it, between spaces.
+        method: names of the method of arrays, between spaces: the first parameter is the array.
+        gives, casting: see `Description`.
+        renamed: keywords that have another meaning where NumPy's function is called.
+    """
+
+    def describe(native: F) -> F:
+        description = described(native, text, also, gives=gives, casting=casting)
+        for name in description.names:
+            path = path_of(description.folder, name)
+            FUNCTIONS[path] = public = _made(description, name)
+            theirs = function_of_numpy(path)
+            if theirs is not None:
+                ROUTES[theirs] = _renaming(public, renamed) if renamed else public
+        for name in method.split():
+            METHODS[name] = _made(description, name, of_array=True)
+            DESCRIBED_METHODS[name] = description
+        return native
+
+    return describe
+
+
+def functions_in(folder: str) -> dict[str, Public]:
+    """The public functions of a folder, "" or "linalg", by name."""
+    found = [path.rpartition(".") for path in FUNCTIONS]
+    return {name: FUNCTIONS[path_of(where, name)] for where, _, name in found if where == folder}
+
+
+def _renaming(public: Public, renamed: Mapping[str, str]) -> Public:
+    def route(*args: Any, **kwargs: Any) -> Any:
+        other = {key: meant for key, meant in renamed.items() if key in kwargs and meant not in kwargs}
+        return public(*args, **{other.get(key, key): value for key, value in kwargs.items()})
+
+    return route
+
+
+# ---------------------------------------------------------------------------------------------- source
+
+_WAYS = {
+    "value": "wrap({})",
+    "array": "wrap_array({})",
+    "kept": "(wrap_array if keepdims else wrap)({})",
+    "view": "view({first}, {})",
+}
+_SOURCE = """\
+def make(name, native, description, gives):
+    def function({signature}):
+        try:
+{body}
+        except Exception as error:
+            raise shortened(error) from error.__cause__
+
+    return function
+"""
+_files = count()
+
+
+def _made(description: Description, name: str, of_array: bool = False) -> Public:
+    """The public function under one of its names, or the method of arrays of this name."""
+    first = description.parameters[0].name if description.parameters else ""
+    called = {p.name: "self" if of_array and p.name == first else p.name for p in description.parameters}
+    signature = signature_of_method(description) if of_array else description.signature
+    source = _SOURCE.format(signature=signature, body=_body(description, called))
+    public: Any = _compiled(source)(name, description.native, description, description.gives)
+    public.__code__ = public.__code__.replace(co_name=name, co_qualname=name)
+    public.__name__ = name
+    public.__qualname__ = f"Array.{name}" if of_array else name
+    public.__module__ = "uopc_array" if of_array or not description.folder else f"uopc_array.{description.folder}"
+    public.__doc__ = description.native.__doc__
+    return public
+
+
+def signature_of_method(description: Description) -> str:
+    """The signature with the array in place of the first parameter."""
+    first = description.parameters[0].name
+    rest = description.signature.removeprefix(first).removeprefix(", ")
+    if "/" not in rest:
+        rest = f"/, {rest}" if rest else "/"
+    return f"self, {rest}"
+
+
+def _body(description: Description, called: Mapping[str, str]) -> str:
+    """The lines of the function; `called` are its names of the parameters."""
+    known = [p for p in _in_order_of_native(description) if p.is_native]
+    call = f"native({', '.join(['name', *[_converted(called[p.name], p) for p in known]])})"
+    values = ", ".join(["description", "name", *called.values()])
+    others = [p for p in description.parameters if not p.is_native]
+    lines: list[str] = []
+    if others:
+        lines += [f"if not ({' and '.join(map(_is_left_out, others))}):", f"    return otherwise({values})"]
+    if "NotImplementedType" in description.result:
+        lines += [f"result = {call}", "if result is NotImplemented:", f"    return hosted({values})"]
+        call = "result"
+    lines.append(f"return {_given(call, description, next(iter(called.values()), ''))}")
+    return "\n".join(" " * 12 + line for line in lines)
+
+
+def _in_order_of_native(description: Description) -> list[Parameter]:
+    order = {name: i for i, name in enumerate(description.native.__code__.co_varnames)}
+    return sorted(description.parameters, key=lambda p: order.get(p.name, len(order)))
+
+
+def _is_left_out(p: Parameter) -> str:
+    if p.star:
+        return f"not {p.name}"
+    if p.default is None or isinstance(p.default, bool):
+        return f"{p.name} is {p.default}"
+    return f"{p.name} == {p.default!r}"
+
+
+def _converted(name: str, p: Parameter) -> str:
+    """The argument of the native version."""
+    node = f"{name}._settled() if type({name}) is Array else node_of(name, {name})"
+    match p.annotation:
+        case "UOp":
+            return "self._settled()" if name == "self" else node
+        case "UOp | None":
+            return f"None if {name} is None else {node}"
+        case "Sequence[UOp]":
+            return f"[node_of(name, item) for item in {name}]"
+        case _:
+            return name
+
+
+def _given(call: str, description: Description, first: str) -> str:
+    """What the user gets, from what the native version gives."""
+    result, gives = description.result.removesuffix(" | NotImplementedType"), description.gives
+    if "UOp" not in result:
+        return call
+    if isinstance(gives, type):
+        return f"gives(*map(wrap, {call}))"
+    each = _WAYS[gives].format("{}", first=first)
+    if result == "UOp":
+        return each.format(call)
+    if result == "UOp | tuple[UOp, ...]":
+        return f"one_or_many({call}, {each.partition('(')[0]})"
+    listed = f"[{each.format('node')} for node in {call}]"
+    return f"tuple({listed})" if result.startswith("tuple") else listed
+
+
+def _one_or_many(result: UOp | tuple[UOp, ...], each: Callable[[UOp], Array]) -> Array | tuple[Array, ...]:
+    return each(result) if isinstance(result, UOp) else tuple([each(node) for node in result])
+
+
+@cache
+def _compiled(source: str) -> Public:
+    """The maker of the functions of this source."""
+    path = os.path.join(os.path.dirname(__file__), f"<public {next(_files)}>")
+    linecache.cache[path] = (len(source), None, source.splitlines(True), path)  # tracebacks show the lines
+    space = dict(_SPACE)
+    exec(compile(source, path, "exec"), space)
+    return space["make"]
+
+
+# ---------------------------------------------------------------------------------------------- what is not native
+
+
+def _otherwise(description: Description, name: str, *values: Any) -> Any:
+    """The call with `out`, or with what the native version does not know."""
+    given = {p: value for p, value in zip(description.parameters, values, strict=True) if not p.is_left_out(value)}
+    out = next((value for p, value in given.items() if p.kind is Kind.OUT), None)
+    if all(p.is_native or p.kind in (Kind.OUT, Kind.HINT) for p in given):
+        known = {p: value for p, value in zip(description.parameters, values, strict=True) if p.is_native}
+        args, kwargs = _arguments(known)
+        result = FUNCTIONS[path_of(description.folder, name)](*args, **kwargs)
+    else:
+        result = _hosted(description, name, *values)
+    return result if out is None else store(name, result, _only(name, out), description.casting)
+
+
+def _only(name: str, out: Any) -> Any:
+    """`out`, which NumPy takes in a tuple as well."""
+    if not isinstance(out, tuple):
+        return out
+    arrays = cast("tuple[Any, ...]", out)
+    if len(arrays) != 1:
+        raise ValueError(f"{name}: expected one array for out, got {len(arrays)}")
+    return arrays[0]
+
+
+def _hosted(description: Description, name: str, *values: Any) -> Any:
+    """NumPy's own function, on the values."""
+    known = {p: value for p, value in zip(description.parameters, values, strict=True) if p.kind is not Kind.OUT}
+    args, kwargs = _arguments(known)
+    assert description.numpy is not None, name
+    try:
+        return call_host(f"numpy.{description.path}", description.numpy, args, kwargs)
+    except Exception as error:
+        raise shortened(error, name) from error.__cause__
+
+
+def _arguments(values: Mapping[Parameter, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What a call needs: by position what has no default, by keyword the rest of what is given."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for p, value in values.items():
+        if p.star:
+            args += value
+        elif p.default is ABSENT:
+            args.append(value)
+        elif not p.is_left_out(value):
+            kwargs[p.name] = value
+    return tuple(args), kwargs
+
+
+_SPACE: dict[str, Any] = {
+    "__name__": "uopc_array",
+    "Array": Array,
+    "hosted": _hosted,
+    "node_of": node_of,
+    "one_or_many": _one_or_many,
+    "otherwise": _otherwise,
+    "shortened": shortened,
+    "view": view,
+    "wrap": wrap,
+    "wrap_array": wrap_array,
+}

@@ -1,0 +1,102 @@
+"""What type checkers and editors see of the described functions: stubs, which this module writes when it is run.
+
+A function is made from its description when the package is imported, and a tool that only reads text knows nothing of
+it. A test asserts that the stubs say what the descriptions say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from uopc_array._functions import methods, public
+from uopc_array._functions.describe import ABSENT, DESCRIPTIONS, Description, Kind, Parameter, path_of
+
+__all__ = ["stubs"]
+
+_HERE = Path(__file__).parent
+_HEAD = '"""Made from the descriptions: python -m uopc_array._functions.stubs"""\n'
+_IMPORTS = {  # by the name that needs it
+    "Sequence": "from collections.abc import Sequence",
+    "Any": "from typing import Any",
+    "Self": "from typing import Self",
+    "np": "import numpy as np",
+    "ArrayLike": "from uopc_array._arguments import ArrayLike",
+    "AxisLike": "from uopc_array._arguments import AxisLike",
+    "ShapeLike": "from uopc_array._arguments import ShapeLike",
+    "Handle": "from uopc_array._handle import Handle",
+    "Array": "from uopc_array.array import Array",
+}
+_OUT = "_Out = Array | np.ndarray[Any, Any] | None"
+_OF_KIND = {
+    Kind.OPERAND: "ArrayLike",
+    Kind.OPERANDS: "Sequence[ArrayLike]",
+    Kind.NUMBER: "ArrayLike",
+    Kind.AXIS: "AxisLike",
+    Kind.SHAPE: "ShapeLike",
+    Kind.DTYPE: "Any",
+    Kind.OUT: "_Out",
+    Kind.WHERE: "ArrayLike",
+}
+
+
+def _type_of(p: Parameter) -> str:
+    """The type of a parameter: that of the native version, unless it is of nodes or says nothing."""
+    if p.star:
+        return "ArrayLike"
+    if p.annotation is not None and p.annotation != "Any" and "UOp" not in p.annotation:
+        return p.annotation
+    known = _OF_KIND.get(p.kind)
+    if known is None:
+        return "Any" if p.default is None or p.default is ABSENT else type(p.default).__name__
+    return f"{known} | None" if p.default is None and p.kind in (Kind.OPERAND, Kind.NUMBER) else known
+
+
+def _result_of(description: Description, array: str) -> str:
+    if isinstance(description.gives, type):
+        return description.gives.__name__
+    result = description.result.removesuffix(" | NotImplementedType")
+    return "Any" if result == "UOp | tuple[UOp, ...]" else re.sub(r"\bUOp\b", array, result)
+
+
+def _line(description: Description, name: str, of_array: bool = False) -> str:
+    signature = public.signature_of_method(description) if of_array else description.signature
+    for p in description.parameters[of_array:]:
+        typed = rf"\g<1>{p.name}: {_type_of(p)}{'' if p.default is ABSENT else ' = ...'}"
+        signature = re.sub(rf"(^|, |\*){p.name}(=(\([^)]*\)|[^,]*))?(?=,|$)", typed, signature)
+    return f"def {name}({signature}) -> {_result_of(description, 'Self' if of_array else 'Array')}: ..."
+
+
+def _functions(folder: str) -> Iterator[str]:
+    named = {path_of(d.folder, name): d for d in DESCRIPTIONS.values() for name in d.names}
+    names = sorted(public.functions_in(folder))
+    yield f"__all__ = {names!r}"
+    yield from (_line(named[path_of(folder, name)], name) for name in names)
+
+
+def _methods() -> Iterator[str]:
+    yield "__all__ = ['DescribedMethods']"
+    yield "class DescribedMethods(Handle):"
+    yield from (f"    {_line(d, name, of_array=True)}" for name, d in sorted(public.DESCRIBED_METHODS.items()))
+
+
+def _text(lines: Iterator[str]) -> str:
+    body = [_OUT, *lines]
+    words = set(re.findall(r"\w+", "\n".join(body)))
+    imports = [line for name, line in _IMPORTS.items() if name in words]
+    return "\n".join([_HEAD, *imports, "", *body, ""])
+
+
+def stubs() -> dict[Path, str]:
+    """The stubs by their file."""
+    assert "reductions" in [subject.__name__.rpartition(".")[2] for subject in methods.SUBJECTS]
+    return {
+        _HERE / "namespace.pyi": _text(_functions("")),
+        _HERE.parent / "_described_methods.pyi": _text(_methods()),
+    }
+
+
+if __name__ == "__main__":
+    for file, text in stubs().items():
+        file.write_text(text)
