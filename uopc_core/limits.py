@@ -1,8 +1,8 @@
 """How much memory this process may use: what the machine has, less whatever a job is held to.
 
 A job is held to its limits by control groups (containers, batch systems, systemd) and by `ulimit`. Both may change
-while it runs, so a figure is at most RECHECK_S old. Works wherever Python does: what a platform does not have is no
-limit.
+while it runs, so what is read of files is at most RECHECK_S old. Works wherever Python does: what a platform does not
+have is no limit.
 """
 
 from __future__ import annotations
@@ -24,19 +24,25 @@ UNKNOWN_BYTES = 2 << 30  # assumed of a platform that does not say what it has
 _MEMBERSHIPS = "/proc/self/cgroup"
 _MOUNTS = "/proc/self/mountinfo"
 _GROUP_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")  # version 2 twice, version 1
-_STRICT_OVERCOMMIT = "2"
+_OVERCOMMIT, _STRICT_OVERCOMMIT = "/proc/sys/vm/overcommit_memory", "2"
 
 resource = LazyModule("resource")  # Unix has it
 
 
 class _Checked:
-    """The last figure, and when it was taken."""
+    """What was found last, and when.
 
-    __slots__ = ("at_s", "bytes")
+    Attributes:
+        bytes: of memory that the machine and the control groups give.
+        is_strict: the machine promises no more memory than it has, to whatever touches it or not.
+    """
+
+    __slots__ = ("at_s", "bytes", "is_strict")
 
     def __init__(self) -> None:
         self.at_s = -RECHECK_S
         self.bytes = UNKNOWN_BYTES
+        self.is_strict = False
 
 
 _checked = _Checked()
@@ -48,11 +54,8 @@ def usable_memory() -> int:
     The least of the machine's memory, the limits of its control groups and of all that those lie in, and the limits on
     address space and data. It says nothing about what other processes leave of it.
     """
-    now_s = monotonic()
-    if now_s - _checked.at_s >= RECHECK_S:
-        _checked.bytes = min([_machine_bytes(), *_resource_limits(), *_group_limits(), sys.maxsize])
-        _checked.at_s = now_s
-    return _checked.bytes
+    _check()
+    return min([_checked.bytes, *_resource_limits()])
 
 
 def address_space_limit() -> int | None:
@@ -60,10 +63,17 @@ def address_space_limit() -> int | None:
 
     Memory that a process keeps for later counts, so that it can make an allocation elsewhere in the process fail.
     """
-    limits = _resource_limits()
-    if _first_line("/proc/sys/vm/overcommit_memory") == _STRICT_OVERCOMMIT:
-        limits.append(_machine_bytes())
-    return min(limits, default=None)
+    _check()
+    return min([*_resource_limits(), *([_checked.bytes] if _checked.is_strict else [])], default=None)
+
+
+def _check() -> None:
+    """Look again at what takes reading files; a limit that this process sets itself is seen at once."""
+    now_s = monotonic()
+    if now_s - _checked.at_s >= RECHECK_S:
+        _checked.at_s = now_s
+        _checked.bytes = min([_machine_bytes(), *_group_limits(), sys.maxsize])
+        _checked.is_strict = _first_line(_OVERCOMMIT) == _STRICT_OVERCOMMIT
 
 
 def _resource_limits() -> list[int]:

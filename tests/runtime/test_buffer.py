@@ -154,9 +154,17 @@ def test_memory_in_a_cycle_is_used_again_after_a_collection():
     assert Buffer.empty(LARGE, dtypes.float64).pointer == first
 
 
+def bound_idle_memory(monkeypatch, n_bytes):
+    """From now on; small blocks go by it as soon as more of them lie idle than ever before."""
+    monkeypatch.setattr(pool, "idle_bound", lambda: n_bytes)
+    pool._large._look_s = 0.0
+    for home in pool._small.values():
+        home.max_idle = 0
+
+
 def test_idle_memory_is_bounded_and_the_oldest_goes_first(monkeypatch):
     trim()
-    monkeypatch.setattr(pool, "MAX_IDLE_BYTES", 4 << 20)
+    bound_idle_memory(monkeypatch, 4 << 20)
     sizes = [n << 20 for n in (1, 2, 3)]
     for size in sizes:
         Buffer.empty((size,), dtypes.uint8)
@@ -180,7 +188,7 @@ def test_trim_gives_everything_idle_back():
 def test_many_small_buffers_do_not_hold_memory_for_ever(monkeypatch):
     trim()
     home = pool._TABLE[1]
-    monkeypatch.setattr(home, "max_idle", 1000)
+    bound_idle_memory(monkeypatch, 8 * 1000 * home.size_bytes)
     buffers = [Buffer.empty((), dtypes.float64) for _ in range(50_000)]
     del buffers[:]
     assert len(home.idle) < 20_000
@@ -211,8 +219,7 @@ def places(kept):
 @pytest.mark.parametrize("how", ["computed in the midst", "interrupted", "given back in the midst"])
 def test_whatever_happens_in_the_midst_of_it_every_block_has_one_owner(monkeypatch, how):
     """A handler that computes, Ctrl-C, a collection."""
-    monkeypatch.setattr(pool, "MAX_IDLE_BYTES", 2 << 20)
-    monkeypatch.setattr(pool._small[pool._size_class(SIZES[0])], "max_idle", 3)
+    bound_idle_memory(monkeypatch, 2 << 20)
     meanwhile = []
 
     def happening():

@@ -12,9 +12,9 @@ import numpy as np
 
 from uopc_core.dtype import DType, as_dtype, dtypes
 from uopc_core.runtime.library import ffi
-from uopc_core.runtime.pool import Block, PoolStats, allocate, pool_stats, trim
+from uopc_core.runtime.pool import Block, PoolStats, allocate, pool_stats, trim, with_room
 
-__all__ = ["Buffer", "PoolStats", "pool_stats", "trim"]
+__all__ = ["Buffer", "PoolStats", "pool_stats", "trim", "with_room"]
 
 _Array = np.ndarray[Any, Any]
 _BYTE = np.dtype(np.uint8)

@@ -11,7 +11,7 @@ from uopc_core.interpret.numpy_interp import NUMPY_OPS, lower_to_numpy
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
-from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.schedule.kernel import Kernel, KernelCall
 from uopc_core.schedule.steps import HostCall, Plan
 
@@ -107,7 +107,7 @@ def run_interpreted(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any
     if prepared is None:
         prepared = plan.prepared["interpreted"] = _InterpretedPlan(plan)
     results: list[Buffer] = []
-    for (slot, shape), value in zip(plan.outputs, prepared.run(buffers, scalars), strict=True):
+    for (slot, shape), value in zip(plan.outputs, with_room(prepared.run, buffers, scalars), strict=True):
         own = slot < plan.n_inputs and buffers[slot].shape == shape
         results.append(buffers[slot] if own else Buffer.from_numpy(value, copy=False))
     return results

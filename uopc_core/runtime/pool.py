@@ -1,7 +1,10 @@
 """Memory for buffers: 64-byte aligned blocks in size classes, kept warm when they are given back.
 
 Small blocks are cut from shared pages; each large one has pages of its own, huge ones where the system has them. Fresh
-pages cost more than the arithmetic done on them: the first touch of 40 MB takes 24 ms.
+pages cost more than the arithmetic done on them: the first touch of 40 MB takes 24 ms. What lies idle is bounded (see
+`idle.py`), and a large block that nobody has asked for in IDLE_S goes back to the system. There is no thread for that:
+it happens when a large block is taken or given back, so what a program leaves when it turns to other things stays
+within the bound, and offered to the system.
 Invariant: any function here may run at any moment, also in the middle of another: the collector gives blocks back, and
 handlers of signals compute. So there is no lock. Each step that others could see is one operation of a list, a deque,
 a dict or an iterator; and a mapping lives as long as any block in it, so that nothing forgotten is ever a danger.
@@ -9,25 +12,28 @@ a dict or an iterator; and a mapping lives as long as any block in it, so that n
 
 from __future__ import annotations
 
-import itertools
 import mmap
 from collections import Counter, deque
+from collections.abc import Callable
 from contextlib import suppress
 from operator import length_hint
-from typing import NamedTuple
+from time import monotonic
+from typing import Any, NamedTuple
 
-from uopc_core.limits import usable_memory
+from uopc_core.runtime.idle import HUGE_PAGE_BYTES, OFFERED_BYTES, idle_bound, offer, use_huge_pages
 from uopc_core.runtime.library import ffi
 
-__all__ = ["Block", "PoolStats", "allocate", "pool_stats", "trim"]
+__all__ = ["Block", "PoolStats", "allocate", "pool_stats", "trim", "with_room"]
 
 ALIGNMENT = 64
 LARGE_BYTES = 256 << 10  # from here on a block has pages of its own
-HUGE_PAGE_BYTES = 2 << 20
-MAX_IDLE_BYTES = min(4 << 30, usable_memory() // 4)
+IDLE_S = 10.0  # after which an idle block is given back; new pages for it cost a hundredth of that at most
+LOOK_S, LOOK_BYTES = 1.0, 64 << 20  # time, and bytes given back, after which the bound is looked at again
 _SHARED_BYTES = 1 << 20  # pages that small blocks are cut from
-_IDLE_SMALL_BYTES = 32 << 20  # idle in one class before its pages are looked through for some to give back
+_IDLE_SMALL_BYTES = 32 << 20  # idle in one class, or this share of the bound, before its pages are looked through
+_IDLE_SMALL_SHARE = 8
 _TABLE_BYTES = 4096
+_DEAR_BYTES = 16 << 20
 # Blocks a multiple of 4096 bytes apart share cache sets: reading seven and writing one took 114 us instead of 42.
 _STAGGER_BYTES = 5 * ALIGNMENT
 _STAGGERS = 16
@@ -44,10 +50,11 @@ class Block:
         offset: of its first byte in `mapping`.
         pages: what it was cut from, if it shares a mapping with others.
         holders: one entry for each holder besides the first. Taking one out is atomic, so exactly one finds none.
-        released: when it was given back, as a serial number.
+        released_s: when it was given back.
+        is_offered: whether the system may have its pages while it is idle.
     """
 
-    __slots__ = ("address", "holders", "home", "mapping", "offset", "pages", "released")
+    __slots__ = ("address", "holders", "home", "is_offered", "mapping", "offset", "pages", "released_s")
 
     def __init__(
         self,
@@ -63,7 +70,8 @@ class Block:
         self.home = home
         self.pages = pages
         self.holders: list[None] = []
-        self.released = 0
+        self.released_s = 0.0
+        self.is_offered = False
 
     def release(self) -> None:
         """One holder lets go; the last one gives the block back."""
@@ -99,7 +107,7 @@ class _SmallClass:
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes = size_bytes
         self.idle: list[Block] = []
-        self.max_idle = _IDLE_SMALL_BYTES // size_bytes
+        self.max_idle = 0  # blocks; not known yet
         self._stride = size_bytes + (_STAGGER_BYTES if size_bytes >= _TABLE_BYTES else 0)
         self._pages: _Pages | None = None  # what is being cut
 
@@ -113,6 +121,11 @@ class _SmallClass:
         idle = self.idle
         idle.append(block)
         if len(idle) > self.max_idle:
+            self._tidy()
+
+    def _tidy(self) -> None:
+        self.max_idle = min(_IDLE_SMALL_BYTES, idle_bound() // _IDLE_SMALL_SHARE) // self.size_bytes
+        if len(self.idle) > self.max_idle:
             self.trim()
             self.max_idle = max(self.max_idle, 2 * len(self.idle))  # the rest shares pages with blocks in use
 
@@ -163,7 +176,9 @@ class _LargePool:
         self.idle_bytes = 0
         self.reused = 0
         self.made = 0
-        self._serial = itertools.count(1)
+        self._bound_bytes = 0
+        self._look_s = 0.0  # when the bound is looked at again, or earlier
+        self._look_bytes = 0  # when so many more bytes have been given back
 
     def take(self, size_bytes: int) -> Block:
         home = self.classes.get(size_bytes)
@@ -173,28 +188,48 @@ class _LargePool:
             block = home.idle.pop()
         except IndexError:
             self.made += 1
-            return _new_large_block(home, self.made % _STAGGERS * _STAGGER_BYTES)
-        self.idle_bytes -= size_bytes
-        self.reused += 1
+            block = _new_large_block(home, self.made % _STAGGERS * _STAGGER_BYTES)
+        else:
+            self.idle_bytes -= size_bytes
+            self.reused += 1
+        now_s = monotonic()
+        if now_s > self._look_s:
+            self._tidy(now_s)
         return block
 
     def give(self, home: _LargeClass, block: Block) -> None:
-        block.released = next(self._serial)
+        if block.is_offered:  # before anybody else can take it
+            stagger = block.address % HUGE_PAGE_BYTES
+            block.is_offered = offer(block.mapping, block.offset - stagger, home.size_bytes)
+        now_s = block.released_s = monotonic()
         home.idle.append(block)
         self.idle_bytes += home.size_bytes
-        if self.idle_bytes > MAX_IDLE_BYTES:
-            self.shrink(MAX_IDLE_BYTES)
+        self._look_bytes -= home.size_bytes
+        if self.idle_bytes > self._bound_bytes or self._look_bytes < 0 or now_s > self._look_s:
+            self._tidy(now_s)
 
-    def shrink(self, max_bytes: int) -> int:
-        """Give the blocks idle for longest back until `max_bytes` are left; returns the number of bytes."""
+    def _tidy(self, now_s: float) -> None:
+        """Keep to the bound as it is now, and let go of what has been idle for long."""
+        self._look_s, self._look_bytes = now_s + LOOK_S, LOOK_BYTES
+        self._bound_bytes = idle_bound()
+        self.shrink(self._bound_bytes, now_s - IDLE_S)
+
+    def shrink(self, max_bytes: int, until_s: float = 0.0) -> int:
+        """Give the blocks idle for longest back until `max_bytes` are left, none of them from before `until_s`.
+
+        Returns:
+            The number of bytes.
+        """
         homes = list(self.classes.values())
         self.idle_bytes = sum([len(home.idle) * home.size_bytes for home in homes])
         given_bytes = 0
-        while self.idle_bytes > max_bytes:
+        while True:
             try:
-                oldest = min([home for home in homes if home.idle], key=lambda home: home.idle[0].released)
+                oldest = min([home for home in homes if home.idle], key=lambda home: home.idle[0].released_s)
+                if self.idle_bytes <= max_bytes and oldest.idle[0].released_s >= until_s:
+                    break
                 oldest.idle.popleft()
-            except (IndexError, ValueError):  # others took what was there
+            except (IndexError, ValueError):  # nothing is left, or others took it
                 break
             self.idle_bytes -= oldest.size_bytes
             given_bytes += oldest.size_bytes
@@ -202,8 +237,8 @@ class _LargePool:
 
 
 def _size_class(nbytes: int) -> int:
-    """The size of the blocks that serve `nbytes`: four sizes to each doubling."""
-    step = max(ALIGNMENT, 1 << max(0, (nbytes - 1).bit_length() - 3))
+    """The size of the blocks that serve `nbytes`: four sizes to each doubling, sixteen where address space is dear."""
+    step = max(ALIGNMENT, 1 << max(0, (nbytes - 1).bit_length() - (3 if nbytes <= _DEAR_BYTES else 5)))
     return max(ALIGNMENT, -(-nbytes // step) * step)
 
 
@@ -249,6 +284,19 @@ def trim() -> int:
     return _large.shrink(0) + sum(home.trim() for home in _small.values())
 
 
+def with_room(function: Callable[..., Any], *arguments: Any) -> Any:
+    """``function(*arguments)``, a second time where memory was missing and some lay idle here.
+
+    For functions of NumPy's, which cannot ask for it; they must have no effect until they return.
+    """
+    try:
+        return function(*arguments)
+    except MemoryError:
+        if not trim():
+            raise
+    return function(*arguments)
+
+
 def _map_pages(size_bytes: int) -> tuple[mmap.mmap, int]:
     """New zeroed pages and their address; private, so that a forked child has its own."""
     try:
@@ -266,7 +314,8 @@ def _new_large_block(home: _LargeClass, stagger: int) -> Block:
     n_bytes = home.size_bytes + _STAGGERS * _STAGGER_BYTES
     pages, address = _map_pages(n_bytes + page_bytes)
     offset = -address % page_bytes
-    if page_bytes == HUGE_PAGE_BYTES and hasattr(mmap, "MADV_HUGEPAGE"):
-        with suppress(OSError):  # a kernel without huge pages
-            pages.madvise(mmap.MADV_HUGEPAGE, offset, n_bytes)
-    return Block(address + offset + stagger, pages, offset + stagger, home)
+    block = Block(address + offset + stagger, pages, offset + stagger, home)
+    if page_bytes == HUGE_PAGE_BYTES:
+        in_huge_pages = use_huge_pages(pages, offset, n_bytes)
+        block.is_offered = in_huge_pages and home.size_bytes >= OFFERED_BYTES
+    return block
