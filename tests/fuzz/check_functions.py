@@ -17,9 +17,8 @@ CALLS = ("first", "first", "other", "first", "first")
 BATCH = 3
 
 
-def _call(function: Any, arguments: list[Any], with_arguments: bool) -> Outcome:
+def _call(function: Any, given: list[Any], with_arguments: bool) -> Outcome:
     """The results of one call as NumPy arrays, and the arguments afterwards if the program writes."""
-    given = [xp.array(x) if isinstance(x, np.ndarray) else x for x in arguments]
     try:
         results = [np.array(x) for x in function(*given)]
         after = [np.array(x) for x in given if not isinstance(x, (int, float, np.generic))] if with_arguments else []
@@ -39,7 +38,7 @@ def check_jit(program: Program, tier: str) -> Failure | None:
     function = xp.jit(program.pure(xp))
     seen: Outcome | None = None
     for number, name in enumerate(CALLS):
-        got = _call(function, values[name], program.writes)
+        got = _call(function, program.given(xp, values[name]), program.writes)
         failure = judges[name].fault(got, f"jit, call {number + 1}")
         if failure is not None:
             return failure
@@ -81,7 +80,8 @@ def check_vmap(program: Program, tier: str) -> Failure | None:
     stacked = [
         column[0] if axis is None else np.stack(column, axis=axis) for column, axis in zip(columns, axes, strict=True)
     ]
-    got = _call(xp.vmap(program.pure(xp), in_axes=axes), stacked, with_arguments=False)
+    given = [xp.asarray(x) if isinstance(x, np.ndarray) else x for x in stacked]
+    got = _call(xp.vmap(program.pure(xp), in_axes=axes), given, with_arguments=False)
     for k, judge in enumerate(judges):
         failure = judge.fault(Outcome([x[k] for x in got.results], got.error), "vmap")
         if failure is not None:

@@ -1,7 +1,8 @@
 """Derivatives: reverse against forward mode, central differences of NumPy's run, under jit, and the second order.
 
 The function is the sum of all floating results, each with weights of its own. Where it has a kink at the point, where
-its value is not finite, or where it is too sensitive for differences to mean anything, nothing is compared.
+its value is not finite, or where it is too sensitive for differences to mean anything, nothing is compared. Whether a
+derivative is right is found out interpreted; compiled it must have the same bits.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import Any
 import numpy as np
 
 import uopc_array as xp
-from tests.fuzz.judge import Failure, Refusal
+from tests.fuzz.judge import Failure, Refusal, same_bits
 from tests.fuzz.program import Program
+from uopc_core import context
 from uopc_core.errors import GradientError, TraceError
 
 __all__ = ["check_grad"]
@@ -25,9 +27,9 @@ NOISE = 1e-5  # what a value of 1 adds to the magnitudes: differences lose its l
 Values = np.ndarray[Any, Any]
 
 
-def _weights(results: Sequence[Any]) -> list[Values | None]:
+def _weights(results: Sequence[Values]) -> list[Values | None]:
     draw = np.random.default_rng(17)
-    return [draw.uniform(0.5, 1.5, np.shape(x)) if np.asarray(x).dtype.kind == "f" else None for x in results]
+    return [draw.uniform(0.5, 1.5, x.shape) if x.dtype.kind == "f" else None for x in results]
 
 
 class _Problem:
@@ -39,7 +41,7 @@ class _Problem:
         self.places = [k for k, x in enumerate(self.arguments) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
         self.point = [self.arguments[k] for k in self.places]
         try:
-            results = program.pure(np)(*self._all(self.point, np))
+            results = [np.asarray(x) for x in program.pure(np)(*self._all(self.point, np))]
         except Exception as error:
             raise Refusal("NumPy raises an error") from error
         self.weights = _weights(results)
@@ -99,9 +101,11 @@ def check_grad(program: Program, tier: str) -> Failure | None:
     """Each derivative in two ways."""
     problem = _Problem(program)
     try:
-        return _first_order(problem) or _second_order(problem)
-    except (GradientError, TraceError) as error:
-        raise Refusal(str(error)) from error
+        with context(tier="interpret"):
+            failure = _first_order(problem) or _second_order(problem)
+        return failure or (None if tier == "interpret" else _bits(problem))
+    except (GradientError, TraceError, np.linalg.LinAlgError) as error:
+        raise Refusal(str(error)) from error  # the last where a matrix is singular, and its factors have no derivative
     except Refusal:
         raise
     except Exception as error:
@@ -138,6 +142,30 @@ def _first_order(problem: _Problem) -> Failure | None:
     return None
 
 
+def _derivatives(problem: _Problem) -> list[Values]:
+    """Of the first and the second order, backward and forward."""
+    point, u = problem.point, problem.direction(1)
+    gradient, along = _gradient(problem), _along(problem)
+    value, tangent = xp.jvp(problem.ours, tuple(_arrays(point)), tuple(_arrays(u)))
+    twice = xp.grad(along, argnums=tuple(range(len(point))))(*_arrays(point))
+    return [np.asarray(x) for x in (*gradient(*_arrays(point)), value, tangent, *twice)]
+
+
+def _bits(problem: _Problem) -> Failure | None:
+    """Compiled, every derivative has the bits that it has interpreted, under `jit` too."""
+    with context(tier="interpret"):
+        wanted = _derivatives(problem)
+    runs = {"compiled": _derivatives(problem)}
+    jitted = xp.jit(_gradient(problem))
+    for number in (1, 2):
+        runs[f"jit(grad), call {number}"] = [np.asarray(x) for x in jitted(*_arrays(problem.point))]
+    for name, found in runs.items():
+        for place, (a, b) in enumerate(zip(wanted, found, strict=False)):
+            if not same_bits(a, b):
+                return Failure("grad: bits", f"grad: {name}, derivative {place}: {b!r}, interpreted {a!r}")
+    return None
+
+
 def _sensitive(problem: _Problem, gradient: Callable[..., Any], v: list[Values], backward: float, gap: float) -> bool:
     """Whether moving the point by rounding moves the derivative as much as the two modes differ."""
     moved = [x * (1 + 1e-13 * np.sign(w)) for x, w in zip(problem.point, problem.direction(3), strict=True)]
@@ -145,13 +173,19 @@ def _sensitive(problem: _Problem, gradient: Callable[..., Any], v: list[Values],
     return gap < 100 * abs(other - backward)
 
 
-def _second_order(problem: _Problem) -> Failure | None:
-    point, u, v = problem.point, problem.direction(1), problem.direction(2)
-    gradient = _gradient(problem)
+def _along(problem: _Problem) -> Callable[..., Any]:
+    """The derivative along a direction, as a function of the point."""
+    gradient, v = _gradient(problem), problem.direction(2)
 
     def along(*floats: Any) -> Any:
         terms = [xp.sum(g * w) for g, w in zip(gradient(*floats), v, strict=True)]
         return sum(terms[1:], terms[0])
+
+    return along
+
+
+def _second_order(problem: _Problem) -> Failure | None:
+    point, u, along = problem.point, problem.direction(1), _along(problem)
 
     def along_numpys(floats: list[Values]) -> float:
         return float(along(*_arrays(floats)))

@@ -90,7 +90,7 @@ def check_state(program: Program, tier: str) -> Failure | None:
 
 
 def _outcome(program: Program, call: Callable[[list[Any]], Any], arguments: list[Any]) -> Outcome:
-    given = [xp.array(x) if isinstance(x, np.ndarray) else x for x in arguments]
+    given = program.given(xp, arguments)
     try:
         results = [np.array(x) for x in call(given)]
         after = [np.array(x) for x in given if not isinstance(x, (int, float, np.generic))] if program.writes else []

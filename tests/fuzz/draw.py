@@ -15,7 +15,7 @@ import numpy as np
 
 from tests.fuzz.program import Input
 
-__all__ = ["COPIED", "FLOATS", "INTEGERS", "SIZES", "Drawer", "Node", "Options", "Production", "Refused"]
+__all__ = ["COPIED", "FLOATS", "HUGE", "INTEGERS", "SIZES", "Drawer", "Node", "Options", "Production", "Refused"]
 
 FLOATS = ("float64", "float64", "float32")
 COMPLEX = ("complex128", "complex64")
@@ -24,8 +24,10 @@ DTYPES = frozenset((*FLOATS, *COMPLEX, *INTEGERS, "bool"))
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 4097)
 MEDIUM_SIZES = {1: (9, 16, 17, 33, 64, 100, 129), 2: (7, 8, 9, 16, 17, 31, 33, 40, 64), 3: (2, 3, 5, 8, 9, 12, 17)}
+HUGE_SIZES = (70_001, 100_003, 131_072, 131_073, 262_144)
 SMALL_SIZES = (1, 2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 9)
 LARGEST = 6000
+HUGE = 400_000  # elements of the largest inputs and results of a few programs
 LONGEST = 600  # characters of an expression
 LARGEST_VALUE = 1e6
 
@@ -100,6 +102,7 @@ class Options:
     errors: float = 0.5  # how often what NumPy refuses is the end of the program
     large: float = 0.2  # how often extents come from the whole list of sizes
     largest: int = LARGEST
+    huge: float = 0  # how often a program is about arrays larger than any of `SIZES`
 
 
 class Drawer:
@@ -144,8 +147,9 @@ class Drawer:
         if self.chance(self.options.large):
             shape = [1] * ndim
             for axis in self.rng.sample(range(ndim), ndim):
-                room = self.options.largest // max(int(np.prod(shape)), 1)
-                shape[axis] = self.choice(*[n for n in SIZES if n <= room])
+                room = self.options.largest // int(np.prod(np.maximum(shape, 1)))
+                sizes = SIZES + HUGE_SIZES * (len(SIZES) // 5) if room > SIZES[-1] ** 2 // 100 else SIZES
+                shape[axis] = self.choice(*[n for n in sizes if n <= room])
             return tuple(shape)
         if ndim < 4 and self.chance(0.35):
             return tuple([self.choice(*MEDIUM_SIZES[ndim]) for _ in range(ndim)])
@@ -172,6 +176,8 @@ class Drawer:
         if len(self.inputs) >= 6:
             raise Refused
         shape = self._varied(self.shape) if shape is None else shape
+        if np.prod(shape, dtype=float) > HUGE:
+            raise Refused
         dtype = self.choice(*self.dtypes)
         if kinds and np.dtype(dtype).kind not in kinds:
             dtype = {"f": "float64", "c": "complex128", "i": "int64", "u": "uint8", "b": "bool"}[self.choice(*kinds)]
@@ -204,8 +210,8 @@ class Drawer:
 
     def _style(self, dtype: str) -> str:
         kind = np.dtype(dtype).kind
-        if kind == "f" and self.chance(self.options.special):
-            return "special"
+        if kind in "fc" and self.chance(self.options.special):
+            return "special" if kind == "f" else "special complex"
         if kind == "f":
             return (
                 self.choice("normal", "normal", "positive")
@@ -312,8 +318,6 @@ class Drawer:
         if value.dtype.kind not in "fc" or not value.size:
             return
         finite = np.isfinite(value)
-        if not finite.all() and value.dtype.kind == "c":
-            raise Refused  # the standard and NumPy have different ideas of infinite complex numbers
         if not finite.all() and all(np.isfinite(x.value).all() for x in operands):
             raise Refused
         if np.abs(np.asarray(value)[finite]).max(initial=0) > LARGEST_VALUE:

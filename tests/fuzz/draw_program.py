@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import replace
 
 import numpy as np
 
-from tests.fuzz import draw_elementwise, draw_gathers, draw_linalg, draw_movement, draw_reductions
-from tests.fuzz.draw import Drawer, Options, Production, Refused
+from tests.fuzz import draw_elementwise, draw_gathers, draw_linalg, draw_movement, draw_reductions, draw_spectra
+from tests.fuzz.draw import HUGE, Drawer, Options, Production, Refused
 from tests.fuzz.draw_statements import STATEMENTS
-from tests.fuzz.program import Program, quiet
+from tests.fuzz.program import LAYOUTS, Input, Program, quiet
 
 __all__ = ["MODES", "SUBJECTS", "draw_program"]
 
@@ -20,6 +21,7 @@ PRODUCTIONS = (
     *draw_reductions.PRODUCTIONS,
     *draw_gathers.PRODUCTIONS,
     *draw_linalg.PRODUCTIONS,
+    *draw_spectra.PRODUCTIONS,
 )
 SUBJECTS = tuple(dict.fromkeys((*[p.name for p in PRODUCTIONS], *[s[0] for s in STATEMENTS], "large")))
 # Subjects that are made likelier in one program of each profile, so that programs have a theme.
@@ -32,16 +34,17 @@ PROFILES = (
     (("gathers", "chain"), 1),
     (("reductions", "movement", "chain"), 2),
     (("einsum", "linalg"), 1),
+    (("fft", "factors"), 1),
     (("pairs",), 3),
 )
 MODES = {
-    "values": Options(),
-    "auto": Options(errors=0, largest=20000),
-    "jit": Options(traced=True, errors=0),
-    "state": Options(traced=True, errors=0),
+    "values": Options(huge=0.01),
+    "auto": Options(errors=0, largest=20000, huge=0.01),
+    "jit": Options(traced=True, errors=0, huge=0.01),
+    "state": Options(traced=True, errors=0, huge=0.01),
     "vmap": Options(traced=True, errors=0, large=0.05, largest=600),
     "grad": Options(smooth=True, traced=True, errors=0, special=0, large=0.03, largest=150),
-    "threads": Options(errors=0, large=0.8, largest=100_000),
+    "threads": Options(errors=0, large=0.8, largest=100_000, huge=0.05),
 }
 
 
@@ -67,12 +70,24 @@ def draw_program(seed: int, mode: str, only: tuple[str, ...] = ()) -> Program:
                 continue
     body = (*d.body, *_reads(d))
     used = set(re.findall(r"\b[a-h]\b", "\n".join(body)))
-    return Program(tuple([x for x in d.inputs if x.name in used]), body)
+    program = Program(tuple([x for x in d.inputs if x.name in used]), body)
+    return replace(program, inputs=tuple([_laid_out(d, x, program.writes) for x in program.inputs]))
 
 
 def _drawer(seed: int, mode: str, only: tuple[str, ...]) -> Drawer:
-    options = replace(MODES[mode], large=0.8) if "large" in only else MODES[mode]
+    options = MODES[mode]
+    if "large" in only:
+        options = replace(options, large=0.8)
+    elif random.Random(seed).random() < options.huge:
+        options = replace(options, large=1, largest=HUGE)
     return Drawer(f"{mode} {seed}", options, PRODUCTIONS)
+
+
+def _laid_out(d: Drawer, x: Input, written: bool) -> Input:
+    """In some other layout, now and then; where NumPy's views depend on it, a program that writes has none."""
+    if d.chance(0.75):
+        return x
+    return replace(x, layout=d.choice("rows", "shared") if written else d.choice(*LAYOUTS))
 
 
 def _factor(subject: str, theme: tuple[str, ...], only: tuple[str, ...]) -> float:
@@ -90,7 +105,8 @@ def _reads(d: Drawer) -> list[str]:
     if d.finished:
         return []
     made = [x.text for x in d.names(where=_is_result) if x.text.startswith("t")]
-    kept = [name for name in made if d.chance(0.8)] or made[-1:]
+    share = d.choice(0.4, 0.8, 0.8, 1)
+    kept = [name for name in made if d.chance(share)] or made[-1:]
     kept += [x.name for x in d.inputs if x.name in d.env and (not kept or d.chance(0.2))]
     d.rng.shuffle(kept)
     if d.chance(0.1) and kept:

@@ -269,6 +269,36 @@ def draw_kept(d: Drawer) -> None:
     return d.assign(target, d.apply(step, x, y, s))
 
 
+STORED = (  # results that become memory whatever uses them
+    "xp.sum({0}, axis=-1)",
+    "xp.mean({0}, axis=0)",
+    "xp.max({0}, axis=-1, keepdims=True)",
+    "xp.cumsum({0}, axis=-1)",
+    "xp.sort({0}, axis=-1)",
+    "xp.dot({0}.reshape((-1,)), {0}.reshape((-1,)))",
+    "xp.sum({0})",
+    "xp.take({0}, [0, -1, 0], axis=0)",
+)
+SIBLINGS = ("({0} + {1})", "({0} * {1})", "({1} - {0})", "xp.maximum({0}, {1})", "xp.sin({0} + {1})", "({1} * 2)")
+
+
+def _siblings(d: Drawer) -> None:
+    """A temporary that is read for one of several results, which share operands, and dies."""
+    x = d.operand("f", (1, 3), where=lambda x: x.value.size > 0)
+    stored = d.apply(d.choice(*STORED), x)
+    name = d.new_name()
+    d.assign(name, stored)
+    beside = d.names("f", where=lambda y: y.shape == stored.shape and y.text != name)
+    known = [d.choice(*beside) if beside and d.chance(0.6) else d.new_input(stored.shape, "f")]
+    for takes in d.choice((False, True), (False, True), (False, True, False), (True, False)):
+        x, y = Node(name, stored.value) if takes else d.choice(*known), d.choice(*known)
+        made = d.apply(d.choice(*SIBLINGS), *d.rng.sample((x, y), 2))
+        result = d.new_name()
+        d.assign(result, made)
+        known.append(Node(result, made.value))
+    d.execute(f"del {name}")
+
+
 Statement = Callable[[Drawer], None]
 # subject, weight, how to draw it, whether programs that become functions may have it
 STATEMENTS: tuple[tuple[str, float, Statement, bool], ...] = (
@@ -277,6 +307,7 @@ STATEMENTS: tuple[tuple[str, float, Statement, bool], ...] = (
     ("pairs", 3, _assign_pair, True),
     ("assign", 1.5, _assign_anew, True),
     ("kept", 1, draw_kept, True),
+    ("kept", 1, _siblings, True),
     ("views", 1.5, _view, True),
     ("drop", 0.8, _drop, True),
     ("read", 0.6, _read, True),

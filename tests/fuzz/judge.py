@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from tests.fuzz.program import Outcome, Program, quiet, run
-from tests.fuzz.rounding import noisy_namespace, to_noisy, with_functions
+from tests.fuzz.rounding import SLACK, noisy_namespace, to_noisy, with_functions
 
 __all__ = ["Failure", "Judge", "Refusal", "same_bits"]
 
 Values = np.ndarray[Any, Any]
 RUNS = (6, 40)  # runs with errors: first a few, and more before a difference counts
-SLACK = 4.0  # a difference may be this many times the spread that was seen
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Refusal(Exception):
 
 
 class _NoisyRun:
-    """`run` expects a namespace with `array`; this one makes arguments that err."""
+    """`run` expects a namespace with `asarray`; this one makes arguments that err."""
 
     def __init__(self, seed: int) -> None:
         self._namespace = noisy_namespace(seed)
@@ -40,8 +39,8 @@ class _NoisyRun:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._namespace, name)
 
-    def array(self, x: Any, *args: Any, **kwargs: Any) -> Any:
-        return to_noisy(np.array(x, *args, **kwargs))
+    def asarray(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        return to_noisy(np.asarray(x, *args, **kwargs))
 
 
 class Judge:
@@ -154,15 +153,22 @@ def same_bits(a: Values, b: Values) -> bool:
 
 
 def _same(a: Values, b: Values) -> Values:
+    """Where two arrays hold one value: of nan any will do, of complex numbers part by part."""
+    if a.dtype.kind == "c":
+        return _same(a.real, b.real) & _same(a.imag, b.imag)
     return (a == b) | ((a != a) & (b != b))
 
 
 def _distance(a: Values, b: Values) -> Values:
-    """0 where equal (nan is nan), inf where one is not finite or where truth values or integers differ."""
+    """0 where equal (nan is nan), inf where one is not finite or where truth values or integers differ; of complex
+    numbers as in the plane, since the parts of a product err by the size of the whole.
+    """
+    if a.dtype.kind == "c":
+        return np.hypot(_distance(a.real, b.real), _distance(a.imag, b.imag))
     same = _same(a, b)
-    if a.dtype.kind not in "fc":
+    if a.dtype.kind != "f":
         return np.where(same, 0.0, np.inf)
-    distance = np.abs(a.astype("complex128") - b) if a.dtype.kind == "c" else np.abs(a.astype("float64") - b)
+    distance = np.abs(a.astype("float64") - b)
     return np.where(same, 0.0, np.where(np.isfinite(distance), distance, np.inf))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["STYLES", "Input", "Outcome", "Program", "quiet", "run"]
+__all__ = ["LAYOUTS", "STYLES", "Input", "Outcome", "Program", "quiet", "run"]
 
 # How the elements of an input are made; `r` is a generator of NumPy's, `shape` and `dtype` are put in as literals.
 STYLES = {
@@ -24,6 +24,8 @@ STYLES = {
     "positive": "{r}.uniform(0.5, 2, {shape}).astype('{dtype}')",
     "special": "{r}.choice([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan], {shape}).astype('{dtype}')",
     "complex": "{r}.standard_normal({pairs}).view('complex128')[..., 0].astype('{dtype}')",
+    "special complex": "{r}.choice([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan], {pairs})"
+    ".view('complex128')[..., 0].astype('{dtype}')",
     "integers": "{r}.integers(-9, 10, {shape}).astype('{dtype}')",
     "naturals": "{r}.integers(0, 20, {shape}).astype('{dtype}')",
     "wide": "{r}.integers(np.iinfo('{dtype}').min, np.iinfo('{dtype}').max, {shape}, dtype='{dtype}', endpoint=True)",
@@ -31,6 +33,15 @@ STYLES = {
     "bits": "{r}.integers(0, 2, {shape}).astype('{dtype}')",
     "ones": "np.ones({shape}, '{dtype}')",
     "ramp": "np.arange({size}).reshape({shape}).astype('{dtype}')",
+}
+
+# How an input lies in memory, which is its own; "shared" is not copied by this package.
+LAYOUTS = {
+    "rows": "{0}.copy()",
+    "shared": "{0}.copy()",
+    "columns": "np.asfortranarray({0}.copy())",
+    "strided": "np.repeat({0}, 2, axis=-1)[..., ::2]",
+    "backwards": "np.flip(np.flip({0}).copy())",
 }
 
 WRITE = re.compile(r"\] *[-+*/]?= |[-+*/]= |\.(fill|sort|at)\(")
@@ -47,12 +58,13 @@ class Input:
     seed: int = 0
     number: str = ""
     extent: int = 0  # of the axis that "places" point into
+    layout: str = "rows"
 
     def other(self, k: int) -> Input:
         """The same with other values, finite ones if `k` is not 0."""
         if k == 0:
             return self
-        style = "normal" if self.style == "special" else self.style
+        style = {"special": "normal", "special complex": "complex"}.get(self.style, self.style)
         number = f"{self.number} + {k}" if self.number else ""
         return replace(self, seed=self.seed + 1000 * k, style=style, number=number)
 
@@ -72,6 +84,21 @@ class Input:
     def value(self) -> Any:
         value = eval(self.source, {"np": np})
         return value if self.number else np.asarray(value)
+
+    def given(self, xp: Any, value: Any) -> Any:
+        """An array of `xp` with this value, in memory of its own; a number is itself."""
+        if not isinstance(value, np.ndarray):
+            return value
+        made = eval(LAYOUTS[self.layout if value.ndim else "rows"].format("x"), {"np": np, "x": value})
+        return xp.asarray(made, copy=False) if self.layout == "shared" else xp.asarray(made)
+
+    def text_of_given(self, xp: str, value: str) -> str:
+        """The text of what `given` does."""
+        if self.number:
+            return value
+        value = value if value.isidentifier() else f"({value})"
+        copy = ", copy=False" if self.layout == "shared" else ""
+        return f"{xp}.asarray({LAYOUTS[self.layout if self.shape else 'rows'].format(value)}{copy})"
 
 
 @dataclass(frozen=True)
@@ -107,6 +134,10 @@ class Program:
         """Inputs of the same dtypes and shapes with other values."""
         return tuple([x.other(1) for x in self.inputs])
 
+    def given(self, xp: Any, arguments: Sequence[Any]) -> list[Any]:
+        """Arrays of `xp` in memory of their own for `arguments`, laid out as the inputs say."""
+        return [x.given(xp, value) for x, value in zip(self.inputs, arguments, strict=True)]
+
     def pure(self, xp: Any) -> Callable[..., tuple[Any, ...]]:
         """The program as a function from its arguments to what it reads."""
 
@@ -141,7 +172,7 @@ def run(program: Program, xp: Any, arguments: Sequence[Any], late: bool = False)
     are read in the end as well.
     """
     outcome = Outcome()
-    given = [xp.array(x) if isinstance(x, np.ndarray) else x for x in arguments]
+    given = program.given(xp, arguments)
     try:
         program.function(xp, lambda x: outcome.results.append(x if late else np.array(x)), *given)
         outcome.results = [np.array(x) for x in outcome.results]

@@ -20,7 +20,7 @@ def results(*arguments):
 
 
 def _ours(x: Input) -> str:
-    return x.name if x.number else f"uopc_array.array({x.name})"
+    return x.text_of_given("uopc_array", x.name)
 
 
 def _sources(program: Program) -> list[str]:
@@ -32,7 +32,7 @@ def _given(program: Program) -> str:
 
 
 def _numpys(program: Program) -> str:
-    return ", ".join(["np", "print", *[x.name if x.number else f"{x.name}.copy()" for x in program.inputs]])
+    return ", ".join(["np", "print", *[x.text_of_given("np", x.name) for x in program.inputs]])
 
 
 def _values(program: Program) -> tuple[list[str], list[str]]:
@@ -54,7 +54,7 @@ def _jit(program: Program) -> tuple[list[str], list[str]]:
     lines = ["f = uopc_array.jit(results)"]
     for name in CALLS:
         inputs = program.inputs if name == "first" else program.other_inputs
-        arguments = [x.source if x.number else f"uopc_array.array({x.source})" for x in inputs]
+        arguments = [x.text_of_given("uopc_array", x.source) for x in inputs]
         lines.append(f"print(f({', '.join(arguments)}))")
     return [*_sources(program), f"program({_numpys(program)})"], lines
 
@@ -63,7 +63,7 @@ def _state(program: Program) -> tuple[list[str], list[str]]:
     lines = ["held = ()", "f = uopc_array.jit(lambda: results(*held))"]
     for name in STATE_CALLS:
         inputs = program.inputs if name == "first" else program.other_inputs
-        arguments = [x.source if x.number else f"uopc_array.array({x.source})" for x in inputs]
+        arguments = [x.text_of_given("uopc_array", x.source) for x in inputs]
         lines += [f"held = ({', '.join([*arguments, ''])})", "print(f(), held)"]
     return [*_sources(program), f"program({_numpys(program)})"], lines
 

@@ -47,7 +47,7 @@ def _size(program: Program) -> tuple[int, int, int, int]:
         len(program.inputs) + len(program.body),
         nodes,
         elements,
-        odd + sum(x.dtype != "float64" for x in program.inputs),
+        odd + sum((x.dtype != "float64") + (x.layout != "rows") for x in program.inputs),
     )
 
 
@@ -161,8 +161,10 @@ def _simpler_inputs(program: Program) -> Iterator[Program]:
 
 
 def _plainer(x: Input) -> list[Input]:
-    return [replace(x, style=style) for style in ("ones", "ramp")] + (
-        [replace(x, dtype="float64", style="ramp")] if x.dtype != "float64" else []
+    return (
+        [replace(x, layout="rows")] * (x.layout != "rows")
+        + [replace(x, style=style) for style in ("ones", "ramp")]
+        + ([replace(x, dtype="float64", style="ramp")] if x.dtype != "float64" else [])
     )
 
 

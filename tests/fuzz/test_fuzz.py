@@ -5,7 +5,8 @@ For other programs than these: `make fuzz N=1000 SEED=12345`, or `python -m test
 
 import contextlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,13 @@ import uopc_array
 from tests.fuzz.campaign import fuzz
 from tests.fuzz.draw_program import MODES, draw_program
 from tests.fuzz.judge import Judge
-from tests.fuzz.program import Input, Outcome, Program, run
+from tests.fuzz.program import LAYOUTS, STYLES, Input, Outcome, Program, run
 from tests.fuzz.workers import fuzz_in_workers
+from uopc_core import clear_plans
+from uopc_core.loop import lower, nest, space
+from uopc_core.loop.loop_ir import Load, Store
+from uopc_core.loop.space import Lowered
+from uopc_core.runtime.toolchain import find_toolchain
 
 # mode, tier, programs; all together about 15 seconds of one core where nothing is compiled yet
 BUDGET = (
@@ -48,6 +54,31 @@ def test_most_programs_are_checked(mode: str) -> None:
     assert sum("read(" in p.source for p in programs) >= 28
     assert sum(len(p.body) >= 2 for p in programs) >= 26
     assert [draw_program(seed, mode) for seed in range(10)] == programs[:10]
+
+
+def test_every_kind_of_input_and_subject_is_drawn() -> None:
+    """By counting: what a change of weights makes vanish is no longer looked at."""
+    programs = [draw_program(seed, mode) for mode in ("values", "jit") for seed in range(300)]
+    text = "\n".join([p.source for p in programs])
+    inputs = [x for p in programs for x in p.inputs]
+    words = (
+        "fft.",
+        "svd",
+        "qr(",
+        "eigh(",
+        "einsum",
+        "solve(",
+        "argsort",
+        "cumsum",
+        "take",
+        "[0] = ",
+        "for i in",
+        "del ",
+    )
+    assert [word for word in words if word not in text] == []
+    assert set(STYLES) - {x.style for x in inputs} <= {"ones", "ramp"}
+    assert {x.layout for x in inputs} == set(LAYOUTS)
+    assert max(int(np.prod(x.shape)) for x in inputs) > 70_000
 
 
 def _found(seeds: int, mode: str, only: tuple[str, ...], *words: str, lines: int) -> str:
@@ -127,6 +158,44 @@ def test_bits_that_change_from_run_to_run_are_found(monkeypatch: pytest.MonkeyPa
     assert any("has other bits than before" in text for text in result.reports.values())
 
 
+def _stored_at_once(lowered: Lowered) -> Lowered:
+    """Each store moved to where its value is made, before what other outputs still read."""
+
+    def moved(statements: list[Any]) -> list[Any]:
+        out = [s for s in statements if not isinstance(s, Store)]
+        for store in [s for s in statements if isinstance(s, Store)]:
+            made = [i for i, s in enumerate(out) if getattr(s, "name", None) == store.value]
+            out.insert(made[-1] + 1 if made else len(out), store)
+        return out
+
+    return replace(lowered, statements=moved(lowered.statements), post=moved(lowered.post))
+
+
+def _read_where_written(buffers: Sequence[Any], of: Any) -> tuple[int, ...]:
+    """A rule for sharing memory that forgets what is read after another output was written."""
+    accesses = list(lower._accesses(of.body))
+    places = {access.index for access in accesses if isinstance(access, Store)}
+    read = {access.buffer: access.index for access in accesses if isinstance(access, Load)}
+    return tuple([i for i, index in read.items() if of.letter == "E" and {index} == places])
+
+
+@pytest.mark.skipif(find_toolchain() is None, reason="without a compiler no kernel shares memory")
+def test_memory_taken_over_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that writes one output over an input which another output still needs."""
+    lower_kernel = space.lower_kernel
+
+    def planted(call: Any, of: Any) -> Callable[..., Lowered]:
+        lowering = lower_kernel(call, of)
+        return lambda kept, reduced: _stored_at_once(lowering(kept, reduced))
+
+    monkeypatch.setattr(nest, "lower_kernel", planted)
+    monkeypatch.setattr(lower, "inplace_buffers", _read_where_written)
+    clear_plans()
+    result = fuzz(range(10_000, 10_030), "jit", "compile", ("kept",), most=1)
+    clear_plans()
+    assert result.failures, result.programs
+
+
 def test_rounding_is_no_failure() -> None:
     """One unit in the last place is allowed where a function rounds, carried through cancellation, and nowhere else."""
     program = Program((Input("a", shape=(50,)),), ("read(xp.exp(a) - 1)", "read(a + 1)"))
@@ -140,20 +209,64 @@ def test_rounding_is_no_failure() -> None:
     assert judge.fault(Outcome([right[0], np.nextafter(right[1], 9)]), "values") is not None
 
 
-def test_rounding_reaches_functions_of_numbers() -> None:
-    """Numbers that a reduction gave, and arrays made from them, are none of the arrays that err by themselves."""
-    texts = (
-        "xp.sin(xp.sum(a))",
-        "xp.sin(xp.sum(a).reshape((1,)))",
-        "xp.sum(a) ** 1.5",
-        "xp.exp(xp.sum(xp.argsort(a)) / 7)",
-        "xp.sum(xp.astype(a, xp.float32) / (1 + 3 * 3))",
-    )
-    program = Program((Input("a", style="ramp", shape=(5,)),), tuple([f"read({text})" for text in texts]))
+# What an operation that rounds may be given, and such operations.
+GIVEN = (
+    *[
+        Input("a", number=text)
+        for text in ("2", "True", "0.75", "(1+2j)", "np.float64(1.5)", "np.float32(0.75)", "np.int64(3)")
+    ],
+    *[Input("a", "ramp", dtype, shape) for dtype in ("float64", "float32", "int64") for shape in ((), (3,))],
+    *[Input("a", "complex", dtype, shape) for dtype in ("complex128", "complex64") for shape in ((), (3,))],
+)
+ROUNDED = (
+    *[f"xp.{name}(a + 2)" for name in ("sin", "exp", "cbrt", "log1p", "arcsinh")],
+    *(
+        "xp.hypot(a + 2, 2)",
+        "xp.arctan2(3, a + 1)",
+        "xp.logaddexp(a, a)",
+        "np.exp(a)",
+        "xp.exp(a).real",
+        "xp.sin(a.sum())",
+    ),
+    *("(a + 2) ** 1.5", "1.5 ** a", "xp.power(a + 2, 1.5)", "xp.exp(1j * a)", "abs(a * 1j + 1.3)", "a / (1.5 + 2j)"),
+    *("xp.exp(xp.sum(xp.argsort(a)) / 7)", "xp.sin([a, 2])", "xp.mean(xp.stack([a, a, a]))", "xp.sin(xp.sum(a))"),
+    *("xp.sin(xp.sum(a).reshape((1,)))", "xp.sum(a / (1 + 3 * 3))", "xp.linalg.norm(xp.stack([a, a * 3]))"),
+    *("xp.fft.fft(xp.stack([a, a * 3]))", "xp.linalg.svdvals(xp.stack([a + 1, a * 3]).reshape((2, -1)))"),
+)
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=lambda x: f"{x.number or x.dtype}{x.shape or ''}")
+def test_rounding_reaches_every_kind_of_operand(given: Input) -> None:
+    """One unit in the last place is no failure, a thousandth is: of numbers and what is made of them as of arrays."""
+    judged = 0
+    for text in ROUNDED:
+        program = Program((given,), (f"read({text})",))
+        judge = Judge(program, program.arguments)
+        if judge.expected.error is not None:
+            continue
+        [right] = judge.expected.results
+        off = right.copy()
+        off.real[...] = np.where(right.real == 0, 0, np.nextafter(right.real, np.inf, dtype=right.real.dtype))
+        assert judge.fault(Outcome([off]), "values") is None, text
+        far = (right * 1.001).astype(right.dtype)
+        assert right.dtype == np.float16 or (far == right).all() or judge.fault(Outcome([far]), "values"), text
+        judged += 1
+    assert judged > len(ROUNDED) // 2
+
+
+@pytest.mark.parametrize(
+    "text", ["xp.cumsum(a)", "xp.sum(a, axis=0)", "xp.mean(a, axis=0)", "xp.cumulative_sum(a, axis=0)"]
+)
+def test_sums_one_after_the_other_may_err_as_they_do(text: str) -> None:
+    """Equal numbers, of which each addition errs the same way: by half a unit of the sum so far."""
+    numbers = Input("a", "ones", "float32", (4097, 2))
+    program = Program((numbers,), (f"a = a * np.float32(1 / 3)\nread({text})",))
     judge = Judge(program, program.arguments)
-    off = run(program, np, program.arguments)
-    off.results = [np.nextafter(x, np.inf) for x in off.results]
-    assert judge.fault(off, "values") is None
+    exact = run(program, np, [program.arguments[0].astype("float64") / 3 * 3])
+    exact = [x.astype("float32") for x in exact.results[:1]]
+    assert (exact[0] != judge.expected.results[0]).any()
+    assert judge.fault(Outcome([*exact, *judge.expected.results[1:]]), "values") is None
+    assert judge.fault(Outcome([exact[0] * np.float32(1.01), *judge.expected.results[1:]]), "values") is not None
 
 
 def test_what_hangs_on_rounding_is_no_failure() -> None:
