@@ -51,8 +51,6 @@ PERTURBED: frozenset[Callable[..., Any]] = frozenset(
             np.trace,
         ),
         *(
-            np.cumprod,
-            np.cumulative_prod,
             np.trapezoid,
             np.gradient,
             np.median,
@@ -75,6 +73,10 @@ PERTURBED: frozenset[Callable[..., Any]] = frozenset(
         *(np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn),
     )
 )
+
+# Those of them that convert whole numbers; products of matrices do not.
+FLOATING = {f for f in PERTURBED if f.__module__ in ("numpy.linalg", "numpy.fft")}
+FLOATING -= {np.linalg.matrix_power, np.linalg.multi_dot}
 
 _generator = np.random.default_rng(0)
 
@@ -115,6 +117,16 @@ def _size_of_error(ufunc: np.ufunc, method: str, inputs: list[Any], keywords: di
     return None if name in (EXACT_COMPLEX if is_complex else EXACT) else own
 
 
+def _depends_on_order(ufunc: np.ufunc, method: str, x: Any, keywords: dict[str, Any]) -> Any:
+    """Where a product may leave the range on the way and come back, or not, as its factors are ordered."""
+    if ufunc is not np.multiply or method not in ("reduce", "accumulate") or np.asarray(x).dtype.kind not in "fc":
+        return False
+    size = np.abs(np.asarray(x))
+    above = getattr(ufunc, method)(np.maximum(size, 1), **keywords)
+    below = getattr(ufunc, method)(np.where(size > 0, np.minimum(size, 1), 1), **keywords)
+    return ~np.isfinite(above) | (below < np.finfo(size.dtype).tiny)
+
+
 def _one_by_one(x: Any, method: str, keywords: dict[str, Any], magnitudes: Values) -> Any:
     """What NumPy's additions one after the other add to the error at most, as they do for numbers alike: half a unit
     each, of a sum that is at most that of the magnitudes. Along the fastest axis `reduce` adds in pairs.
@@ -143,6 +155,11 @@ def _moved(x: Any) -> Any:
         return x
     finite = np.abs(x[np.isfinite(x)])
     return _shaken(x, _unit(x.dtype) * float(finite.max())) if finite.size else x
+
+
+def _floating(x: Any) -> Any:
+    """Whole numbers as such functions convert them, which then err."""
+    return x.astype(np.float64) if isinstance(x, np.ndarray) and x.dtype.kind in "iub" else x
 
 
 def to_noisy(x: Any) -> Any:
@@ -183,6 +200,7 @@ class Noisy(np.ndarray):
             if size is not None:
                 size = np.nan_to_num(size, nan=0.0, posinf=0.0)
                 result = _shaken(np.asarray(result), size)
+                result[_depends_on_order(ufunc, method, plain[0], keywords)] = np.nan
         if out is not None:
             out[0][...] = result
             return out[0]
@@ -192,13 +210,14 @@ class Noisy(np.ndarray):
         if func not in PERTURBED:
             return to_noisy(super().__array_function__(func, [Noisy], args, kwargs))
         with np.errstate(all="ignore"):
-            return to_noisy(_shake_own(func(*[_moved(x) for x in args], **{k: _bare(v) for k, v in kwargs.items()})))
+            moved = [_moved(_floating(x) if func in FLOATING else x) for x in args]
+            return to_noisy(_shake_own(func(*moved, **{k: _bare(v) for k, v in kwargs.items()})))
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         return np.add.accumulate(self.ravel() if axis is None else self, axis or 0, dtype, out)
 
-    def cumprod(self, *args: Any, **kwargs: Any) -> Any:
-        return np.cumprod(self, *args, **kwargs)
+    def cumprod(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        return np.multiply.accumulate(self.ravel() if axis is None else self, axis or 0, dtype, out)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         return np.trace(self, *args, **kwargs)

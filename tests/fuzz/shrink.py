@@ -119,6 +119,7 @@ def _replacements(node: ast.AST) -> list[ast.expr]:
         fewer = [
             ast.Call(node.func, node.args, node.keywords[:k] + node.keywords[k + 1 :])
             for k in range(len(node.keywords))
+            if node.keywords[k].arg != "stable"  # NumPy would order equal elements otherwise
         ]
         parts = [part for x in node.args for part in (x.elts if isinstance(x, (ast.Tuple, ast.List)) else [x])]
         return [*own, *parts, *fewer]
