@@ -77,13 +77,13 @@ def _verify_kernel(plan: Plan, step: KernelCall, written: set[int], where: str) 
         _expect(not node.src or node.op is not Ops.EXTERN, where, "no library function inside of a kernel", node)
         if node.op is not Ops.PARAM:
             continue
-        index, shape, kind = node.arg
+        index: int = node.arg[0]
         number = step.inputs[index]
-        if kind == "scalar":
+        if node.arg[2] == "scalar":
             _expect(plan.scalar_dtypes[number] is node.dtype, where, f"a scalar of {node.dtype.name}", number)
             continue
         _expect(number in written, where, "inputs that have been written", number)
-        _expect(_fits(plan.slots[number], shape, node.dtype), where, f"{node.dtype.name}{list(shape)}", number)
+        _expect(_fits(plan.slots[number], node.shape, node.dtype), where, f"memory for {node}", plan.slots[number])
     for slot, node in zip(step.outputs, kernel.outputs, strict=True):
         _expect(_fits(plan.slots[slot], node.shape, node.dtype), where, f"memory for {node}", plan.slots[slot])
 
