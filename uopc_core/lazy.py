@@ -1,25 +1,32 @@
-"""What loads on first use: the compiler, the derivatives and libraries that few programs need, so that importing either
-package costs little more than importing NumPy.
+"""What is made on first use. The compiler, the derivatives and libraries that few programs need are loaded then, so
+that importing either package costs little more than importing NumPy.
 
 The only place where a module is imported by a name that is a value. What stands in for a module, and what the top of
-the core hands on late, is listed where it is used.
+the core hands on late, is listed where it is used. A module is there as a whole or not at all, also for a handler of
+signals that needs it while it is being imported (see `once`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
-__all__ = ["LazyModule", "load_name"]
+from uopc_core.once import once
+
+__all__ = ["LazyModule", "late_property", "load_name"]
+
+T = TypeVar("T")
 
 
 class LazyModule(ModuleType):
     """Stands in for the module `name`, which is imported at the first look at one of its names."""
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(import_module(self.__name__), name)
+        value = getattr(_load(self.__name__), name)
         setattr(self, name, value)  # from now on found without a call of this function
         return value
 
@@ -32,4 +39,28 @@ def load_name(package: str, modules: Mapping[str, str], name: str) -> Any:
     """
     if name not in modules:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
-    return getattr(import_module(modules[name]), name)
+    return getattr(_load(modules[name]), name)
+
+
+def _load(name: str) -> ModuleType:
+    module = sys.modules.get(name)
+    if module is not None and not getattr(module.__spec__, "_initializing", False):  # as `import` itself looks
+        return module
+    return once(("module", name), partial(import_module, name), is_short=True)
+
+
+class late_property(Generic[T]):
+    """A property computed at the first look and kept.
+
+    Unlike `functools.cached_property` of Python 3.11 it holds no lock while it computes: two threads may both do so,
+    and one of the values is kept.
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: Any, owner: type) -> T:
+        if instance is None:
+            return cast("T", self)
+        return instance.__dict__.setdefault(self.function.__name__, self.function(instance))

@@ -48,5 +48,5 @@ def loop_of(kind: str, op: Ops, dtype: DType) -> Loop | None:
     """
     key = (kind, op, dtype, current().cc)
     if key not in _known:
-        _known[key] = _providers[-1](kind, op, dtype) if _providers else None
+        _known.setdefault(key, _providers[-1](kind, op, dtype) if _providers else None)
     return _known[key]

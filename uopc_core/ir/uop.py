@@ -46,10 +46,12 @@ _MAX_RECENT_CONSTS = 4096
 
 
 def _forget(ref: Any) -> None:
-    """Called with the _Ref of a node that is gone."""
+    """Called with the _Ref of a node that is gone. Another may stand in its place by now: nothing is called between
+    the look and the removal, so no other thread and no handler comes in between.
+    """
     key: Hashable = ref.key
     # None at exit, when modules are taken down
-    if _table is not None and _table.get(key) is ref:  # pyright: ignore[reportUnnecessaryComparison]
+    if _table is not None and key in _table and _table[key] is ref:  # pyright: ignore[reportUnnecessaryComparison]
         del _table[key]
 
 
@@ -342,13 +344,14 @@ def _make(key: Hashable, op: Ops, src: tuple[UOp, ...], arg: Any, dtype: DType |
     node.flags = _flags_of(op, arg, dtype, flags)
     ref = _Ref(node, _forget)
     ref.key = key
-    entered = _table.setdefault(key, ref)
-    if entered is not ref:
+    while True:
+        entered = _table.setdefault(key, ref)
+        if entered is ref:
+            return node
         other = entered()
         if other is not None:  # another thread was first
             return other
-        _table[key] = ref
-    return node
+        _forget(entered)
 
 
 def _flags_of(op: Ops, arg: Any, dtype: DType, flags: int) -> int:

@@ -6,8 +6,6 @@ holds. The planner and the compiler are loaded when the first graph needs them.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -19,6 +17,7 @@ from uopc_core.interpret.numpy_interp import Program, lower_to_numpy
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.lazy import LazyModule
+from uopc_core.recent import Recent
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.schedule.canonical import WORTH_KEEPING, Canonical, canonicalise, params_of, rebuild
 from uopc_core.schedule.library_work import may_be_contraction
@@ -59,27 +58,7 @@ class _Record:
         self.program: Program | None = None
 
 
-class _Records:
-    """Records by the key of the graph, the least recently run forgotten first."""
-
-    def __init__(self) -> None:
-        self.by_key: OrderedDict[Hashable, _Record] = OrderedDict()
-        self.lock = threading.Lock()
-
-    def count(self, canonical: Canonical) -> _Record:
-        key = canonical.key
-        with self.lock:
-            record = self.by_key.pop(key, None)
-            if record is None:
-                record = _Record(canonical)
-                if len(self.by_key) >= MAX_RECORDS:
-                    self.by_key.popitem(last=False)
-            self.by_key[key] = record
-            record.runs += 1
-            return record
-
-
-_records = _Records()
+_records: Recent[Hashable, _Record] = Recent(MAX_RECORDS)  # by the key of the graph
 provide_loops(lambda kind, op, dtype: loops.loop_for(kind, op, dtype))
 
 
@@ -159,7 +138,8 @@ def _is_constant(node: UOp) -> bool:
 def _run(canonical: Canonical, tier: str) -> list[Buffer]:
     if tier == "compile":
         planned.require_compiler()
-    record = _records.count(canonical)
+    record = _records.get(canonical.key) or _records.add(canonical.key, _Record(canonical))
+    record.runs += 1
     work = record.work
     if tier == "auto" and record.runs * work < COMPILE_WORK:
         tier = "interpret"

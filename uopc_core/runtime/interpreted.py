@@ -105,7 +105,7 @@ def run_interpreted(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any
     """Run `plan` on NumPy; the results do not share memory with the inputs, unless an output is an input."""
     prepared = plan.prepared.get("interpreted")
     if prepared is None:
-        prepared = plan.prepared["interpreted"] = _InterpretedPlan(plan)
+        prepared = plan.prepared.setdefault("interpreted", _InterpretedPlan(plan))
     results: list[Buffer] = []
     for (slot, shape), value in zip(plan.outputs, with_room(prepared.run, buffers, scalars), strict=True):
         own = slot < plan.n_inputs and buffers[slot].shape == shape

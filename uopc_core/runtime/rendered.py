@@ -19,7 +19,7 @@ def render_plan(plan: Plan) -> list[Source | HostCall]:
     """The C of every kernel of `plan` and its host calls, in order; the same list each time."""
     rendered = plan.prepared.get("rendered")
     if rendered is None:
-        rendered = plan.prepared["rendered"] = _render(plan)
+        rendered = plan.prepared.setdefault("rendered", _render(plan))
     return rendered
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
+from uopc_core.lazy import late_property
 
 __all__ = ["Kernel", "KernelCall"]
 
@@ -25,7 +25,7 @@ class Kernel:
     outputs: tuple[UOp, ...]
     n_params: int
 
-    @cached_property
+    @late_property
     def kinds(self) -> tuple[str, ...]:
         """ "buffer" or "scalar", per PARAM."""
         kinds = {node.arg[0]: node.arg[2] for node in toposort(self.outputs) if node.op is Ops.PARAM}
@@ -45,7 +45,7 @@ class KernelCall:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
 
-    @cached_property
+    @late_property
     def reads(self) -> tuple[int, ...]:
         """The slots among the inputs: the numbers of scalars are no slots."""
         return tuple([slot for slot, kind in zip(self.inputs, self.kernel.kinds, strict=True) if kind == "buffer"])

@@ -5,8 +5,6 @@ key.
 from __future__ import annotations
 
 import sys
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from math import prod
 from typing import Any
@@ -15,6 +13,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp, toposort
 from uopc_core.ir.verify import verify
+from uopc_core.recent import Recent
 from uopc_core.rewrite.algebra import simplify
 from uopc_core.schedule.canonical import Bindings, Canonical, canonicalise, rebuild
 from uopc_core.schedule.contraction import lower_contractions
@@ -29,45 +28,18 @@ __all__ = ["clear_plans", "make_plan", "plan_for", "plan_stats"]
 MAX_PLANS = 2048
 _DEBUG_GRAPHS = 2  # the setting `debug` from which on graphs are printed
 
-
-class _PlanCache:
-    """Plans by structural key, the least recently used dropped first."""
-
-    def __init__(self) -> None:
-        self.plans: OrderedDict[Hashable, Plan] = OrderedDict()
-        self.lock = threading.Lock()
-        self.made = 0
-        self.hits = 0
-
-    def get(self, key: Hashable) -> Plan | None:
-        with self.lock:
-            plan = self.plans.get(key)
-            if plan is not None:
-                self.plans.move_to_end(key)
-                self.hits += 1
-            return plan
-
-    def put(self, key: Hashable, plan: Plan) -> Plan:
-        with self.lock:
-            self.made += 1
-            plan = self.plans.setdefault(key, plan)
-            while len(self.plans) > MAX_PLANS:
-                self.plans.popitem(last=False)
-            return plan
-
-
-_cache = _PlanCache()
+_plans: Recent[Hashable, Plan] = Recent(MAX_PLANS)  # by structural key
+_counts = {"made": 0, "hits": 0}
 
 
 def plan_stats() -> dict[str, int]:
     """Plans made and plans found again in this process, and plans kept now."""
-    return {"made": _cache.made, "hits": _cache.hits, "kept": len(_cache.plans)}
+    return {**_counts, "kept": len(_plans)}
 
 
 def clear_plans() -> None:
     """Forget every plan; counters go on."""
-    with _cache.lock:
-        _cache.plans.clear()
+    _plans.clear()
 
 
 def make_plan(outputs: Sequence[Any], keep_held: bool = True) -> tuple[Plan, Bindings]:
@@ -85,8 +57,13 @@ def make_plan(outputs: Sequence[Any], keep_held: bool = True) -> tuple[Plan, Bin
 
 def plan_for(canonical: Canonical) -> Plan:
     """The plan of a canonical graph, from the cache where possible."""
-    plan = _cache.get(canonical.key)
-    return plan if plan is not None else _cache.put(canonical.key, _build(canonical))
+    plan = _plans.get(canonical.key)
+    if plan is not None:
+        _counts["hits"] += 1
+        return plan
+    plan = _build(canonical)
+    _counts["made"] += 1
+    return _plans.add(canonical.key, plan)
 
 
 def _build(canonical: Canonical) -> Plan:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import prod
 from typing import Any
 
 from uopc_core.dtype import DType
 from uopc_core.ir.uop import UOp
+from uopc_core.lazy import late_property
 from uopc_core.schedule.kernel import Kernel, KernelCall
 
 __all__ = ["HostCall", "HostInput", "Plan", "Slot", "Step"]
@@ -75,7 +75,7 @@ class Plan:
         """The kernels in execution order, one entry per call."""
         return tuple([step.kernel for step in self.steps if isinstance(step, KernelCall)])
 
-    @cached_property
+    @late_property
     def needed(self) -> frozenset[int]:
         """Slots that must exist as memory, whatever kernels are fused: outputs, and what host calls touch."""
         host = [step for step in self.steps if isinstance(step, HostCall)]
