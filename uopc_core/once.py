@@ -18,7 +18,9 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
 
-__all__ = ["Task", "after_fork", "do_side_by_side", "once", "task_for"]
+from uopc_core.forks import in_forked_child
+
+__all__ = ["Task", "do_side_by_side", "once", "task_for"]
 
 PATIENCE_S = 90  # longer than a compiler may take
 
@@ -149,12 +151,6 @@ def do_side_by_side(tasks: Sequence[Task], n_threads: int) -> list[Any]:
     return [task.result() for task in tasks]
 
 
-def after_fork(renew: Callable[[], object]) -> None:
-    """Have `renew` called in every forked child, which has none of its parent's threads but the one that forked."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=renew)
-
-
 def _is_main() -> bool:
     return get_ident() == threading.main_thread().ident
 
@@ -183,4 +179,4 @@ def _forget_tasks() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_finish_what_is_short)
-after_fork(_forget_tasks)
+in_forked_child(_forget_tasks)

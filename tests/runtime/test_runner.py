@@ -267,6 +267,6 @@ def test_steps_and_times_are_printed_on_request(capfd):
 
 
 def test_without_a_compiler_there_are_no_programs(monkeypatch):
-    monkeypatch.setattr(runner, "_loaded", [])
+    monkeypatch.setattr(runner, "_loaded", {})
     with context(cc="/nonexistent"), pytest.raises(CompileError, match="no C compiler"):
         Program([])

@@ -5,73 +5,52 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 import warnings
 from collections.abc import Callable
 from contextvars import copy_context
+from functools import partial
 
 from uopc_core.errors import CompileError
 from uopc_core.forks import in_forked_child
 
-__all__ = ["Pending", "in_background", "warn_once"]
-
-
-class Pending:
-    """Something that a thread of this process is at, or will be."""
-
-    __slots__ = ("_done", "_pid")
-
-    def __init__(self) -> None:
-        self._done = threading.Event()
-        self._pid = os.getpid()
-
-    def finish(self) -> None:
-        self._done.set()
-
-    def wait(self) -> None:
-        """Until it is done; not at all in a forked child, which does not take the thread along."""
-        if self._pid == os.getpid():
-            self._done.wait()
+__all__ = ["in_background", "warn_once"]
 
 
 class _Worker:
     """One thread, made when there is first something to do."""
 
     def __init__(self) -> None:
-        self.tasks: queue.SimpleQueue[tuple[Callable[[], object], Pending]] = queue.SimpleQueue()
+        self.work: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self.thread: threading.Thread | None = None
 
-    def put(self, task: Callable[[], object], pending: Pending) -> None:
+    def put(self, work: Callable[[], object]) -> None:
+        self.work.put(work)
         if self.thread is None or not self.thread.is_alive():
-            self.thread = threading.Thread(target=self.run, name="uopc-compile", daemon=True)
-            self.thread.start()
-        self.tasks.put((task, pending))
+            thread = threading.Thread(target=self.run, name="uopc-compile", daemon=True)
+            thread.start()
+            self.thread = thread
 
     def run(self) -> None:
         while True:
-            task, pending = self.tasks.get()
+            work = self.work.get()
             try:
-                task()
+                work()
             except CompileError:  # found again, and told, by whoever needs the kernel
                 pass
-            finally:
-                pending.finish()
 
 
 _worker = _Worker()
 _warned = False
 
 
-def in_background(function: Callable[[], object]) -> Pending | None:
-    """Have `function` called by a thread, with the settings of this one; None where no thread can be started."""
-    pending, context = Pending(), copy_context()
+def in_background(function: Callable[[], object]) -> None:
+    """Have `function` called by a thread, with the settings of this one; not at all where none can be started."""
     try:
-        _worker.put(lambda: context.run(function), pending)
+        _worker.put(partial(copy_context().run, function))
     except RuntimeError:
-        return None
-    return pending
+        return
 
 
 def warn_once(error: CompileError) -> None:
@@ -86,9 +65,9 @@ def warn_once(error: CompileError) -> None:
         )
 
 
-def _renew_after_fork() -> None:
+def _renew() -> None:
     global _worker
     _worker = _Worker()
 
 
-in_forked_child(_renew_after_fork)
+in_forked_child(_renew)

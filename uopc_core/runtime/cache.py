@@ -8,22 +8,28 @@ who can do without the kernel.
 
 from __future__ import annotations
 
-import contextvars
 import hashlib
-import itertools
 import os
 import re
 import sys
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from time import time
 
 from uopc_core.errors import CompileError
-from uopc_core.forks import in_forked_child
-from uopc_core.runtime.folder import cache_folder, has_room, is_ours, make_again, private_folder, replace_file
+from uopc_core.once import do_side_by_side, task_for
+from uopc_core.recent import Recent
+from uopc_core.runtime.folder import (
+    cache_folder,
+    has_room,
+    is_ours,
+    make_again,
+    private_folder,
+    replace_file,
+    temporary_name,
+)
 from uopc_core.runtime.library import Function, Library
 from uopc_core.runtime.toolchain import INPUT, Toolchain, find_toolchain, run_compiler
 from uopc_core.settings import current
@@ -43,10 +49,10 @@ MAX_BYTES = 512 << 20
 MAX_LOADED = 4096  # functions that stay loaded without anyone using them
 _DAY_S = 86_400
 _MAGIC = b"uopc-object-2"
-# what is written here: objects, sources and logs of refused kernels, temporary files of this module, of `replace_file`,
-# of the probe and of compilers
+# what is written here: objects, sources and logs of refused kernels, what has no name yet, the probe's object, and what
+# compilers write
 _OWN_NAMES = re.compile(
-    r"[0-9a-f]{64}\.(so|c|log)|\.\d+-\d+\.tmp|\.[a-z0-9_]{8}\.tmp|\.probe-\d+\.so|cc[A-Za-z0-9]{6}\.(s|o|c|ld|le|res|lto\.o)"
+    r"[0-9a-f]{64}\.(so|c|log)|\.\d+-\d+\.tmp|\.probe-\d+-\d+\.so|cc[A-Za-z0-9]{6}\.(s|o|c|ld|le|res|lto\.o)"
 )
 _TRAILER_BYTES = len(_MAGIC) + 32
 _COMPLAINT = re.compile(r"<stdin>:(\d+):")  # about a line of the source
@@ -66,26 +72,13 @@ class CacheStats:
 
 _Key = tuple[Toolchain, str, str]  # the source and the symbol
 
-
-class _Entry:
-    """The place of one function; whoever holds the lock may fill it."""
-
-    __slots__ = ("function", "lock")
-
-    def __init__(self) -> None:
-        self.function: Function | None = None
-        self.lock = threading.Lock()
-
-
-_lock = threading.RLock()  # reentrant, since a collection inside may run anything
-_entries: OrderedDict[_Key, _Entry] = OrderedDict()
-_stats = CacheStats()
-_serial = itertools.count()
+_functions: Recent[_Key, Function] = Recent(MAX_LOADED)
+_counts = {"compiled": 0, "disk_hits": 0, "memory_hits": 0}
 
 
 def stats() -> CacheStats:
     """Counts since the process began."""
-    return _stats
+    return CacheStats(**_counts)
 
 
 def compile_one(source: str, symbol: str) -> Function:
@@ -108,10 +101,18 @@ def compile_many(sources: Sequence[tuple[str, str]]) -> list[Function]:
     if toolchain is None or folder is None:
         raise CompileError("there is no C compiler: install one, or name it with CC")
     keys = [(toolchain, source, symbol) for source, symbol in sources]
-    entries = [_entry(key) for key in keys]
-    missing = [pair for pair in zip(keys, entries, strict=True) if not _fill(*pair, folder, compiling=False)]
-    _fill_side_by_side(missing, folder)
-    return [entry.function for entry in entries if entry.function is not None]
+    functions = {key: _functions.get(key) for key in keys}
+    n_new = 0
+    for key in [key for key, function in functions.items() if function is None]:
+        functions[key] = _from_folder(key, folder)
+        n_new += functions[key] is not None
+    missing = [key for key, function in functions.items() if function is None]
+    work = [partial(_compile, key, folder) for key in missing]
+    tasks = [task_for(("kernel", key), compile_it) for key, compile_it in zip(missing, work, strict=True)]
+    n_new += sum([task.function is own for task, own in zip(tasks, work, strict=True)])
+    functions.update(zip(missing, do_side_by_side(tasks, current().num_threads), strict=True))
+    _counts["memory_hits"] += len(keys) - n_new
+    return [function for key in keys if (function := functions[key]) is not None]
 
 
 def object_with(symbols: Sequence[str], toolchain: Toolchain, source: str, folder: str) -> Library:
@@ -163,7 +164,7 @@ def compile_object(toolchain: Toolchain, source: str, path: str, symbols: Sequen
         CompileError: the compiler refused the source, or what it made cannot be stored or loaded.
     """
     folder = os.path.dirname(path)
-    target = os.path.join(folder, f".{os.getpid()}-{next(_serial)}.tmp")
+    target = temporary_name(folder)
     command = (*toolchain.command, *toolchain.flags, *INPUT, "-o", target, *toolchain.libs)
     try:
         make_again(folder)
@@ -208,38 +209,25 @@ def sweep(folder: str) -> None:
             _delete(path)
 
 
-def _entry(key: _Key) -> _Entry:
-    with _lock:
-        entry = _entries.setdefault(key, _Entry())
-        _entries.move_to_end(key)
-        if len(_entries) > MAX_LOADED:
-            _entries.popitem(last=False)
-        return entry
-
-
-def _count(what: str) -> None:
-    global _stats
-    with _lock:
-        _stats = replace(_stats, **{what: getattr(_stats, what) + 1})
-
-
-def _fill(key: _Key, entry: _Entry, folder: str, *, compiling: bool) -> bool:
-    """Give the entry its function: from memory, from the folder, or, if allowed, from the compiler."""
+def _from_folder(key: _Key, folder: str) -> Function | None:
+    """The function, if somebody has compiled it before."""
     toolchain, source, symbol = key
-    with entry.lock:
-        if entry.function is not None:
-            _count("memory_hits")
-            return True
-        path = _object_path(toolchain, source, folder)
-        library = _load_object(path, [symbol])
-        found = library is not None
-        if library is None:
-            if not compiling:
-                return False
-            library = _compile_somewhere(toolchain, source, path, [symbol])
-        entry.function = library.function(symbol)
-        _count("disk_hits" if found else "compiled")
-        return True
+    library = _load_object(_object_path(toolchain, source, folder), [symbol])
+    if library is None:
+        return None
+    _counts["disk_hits"] += 1
+    return _functions.add(key, library.function(symbol))
+
+
+def _compile(key: _Key, folder: str) -> Function:
+    """The function, compiled unless another process, or a thread that was waited for in vain, was faster."""
+    found = _functions.get(key) or _from_folder(key, folder)
+    if found is not None:
+        return found
+    toolchain, source, symbol = key
+    library = _compile_somewhere(toolchain, source, _object_path(toolchain, source, folder), [symbol])
+    _counts["compiled"] += 1
+    return _functions.add(key, library.function(symbol))
 
 
 def _compile_somewhere(toolchain: Toolchain, source: str, path: str, symbols: Sequence[str]) -> Library:
@@ -251,33 +239,6 @@ def _compile_somewhere(toolchain: Toolchain, source: str, path: str, symbols: Se
         if private is None or private == folder or has_room(folder):
             raise
         return compile_object(toolchain, source, _object_path(toolchain, source, private), symbols)
-
-
-def _fill_side_by_side(missing: Sequence[tuple[_Key, _Entry]], folder: str) -> None:
-    """Compile in as many threads as we have CPUs, this one among them; each waits for its compiler."""
-    queue = iter(missing)
-    failures: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            for key, entry in queue:
-                _fill(key, entry, folder, compiling=True)
-        except BaseException as failure:  # raised below, in the caller's thread
-            failures.append(failure)
-
-    helpers: list[threading.Thread] = []
-    for _ in range(min(len(missing), current().num_threads) - 1):
-        helper = threading.Thread(target=contextvars.copy_context().run, args=(work,))
-        try:
-            helper.start()
-        except RuntimeError:  # no more threads, or the interpreter is about to end
-            break
-        helpers.append(helper)
-    work()
-    for helper in helpers:
-        helper.join()
-    if failures:
-        raise failures[0]
 
 
 def _trailer(path: str, code: bytes) -> bytes:
@@ -307,17 +268,3 @@ def _refusal(command: tuple[str, ...], source: str, log: str, path: str) -> Comp
         "\n".join(("the C compiler refused a kernel", *complaints, "in", *shown))
         + f"\nsource: {saved}.c\nlog: {saved}.log\ncommand: {' '.join(command)}"
     )
-
-
-def _after_fork() -> None:
-    """A child has none of its parent's threads, so nobody would ever unlock or fill what they were at."""
-    global _lock
-    _lock = threading.RLock()
-    for key, entry in list(_entries.items()):
-        if entry.function is None:
-            del _entries[key]
-        else:
-            entry.lock = threading.Lock()
-
-
-in_forked_child(_after_fork)

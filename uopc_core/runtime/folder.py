@@ -11,11 +11,12 @@ import os
 import shutil
 import stat
 import tempfile
-import threading
 from contextlib import suppress
+from functools import partial
+from itertools import count
 from pathlib import Path
 
-from uopc_core.forks import in_forked_child
+from uopc_core.once import once
 from uopc_core.settings import current
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "make_again",
     "private_folder",
     "replace_file",
+    "temporary_name",
 ]
 
 SUBFOLDER = "uopc-kernels"  # whatever a setting or a link names may hold the user's own files
@@ -36,30 +38,38 @@ _MARK = "Signature: 8a477f597d28d172789f06886806bc55\n# compiled kernels of uopc
 _MODE, _FILE_MODE = 0o700, 0o600
 _ROOM_BYTES = 1 << 20  # for a kernel and what the compiler writes on its way
 
-_lock = threading.RLock()
 _known: dict[Path | None, str | None] = {}
 _private: list[str] = []
+_serial = count()
 
 
 def cache_folder() -> str | None:
     """The folder in force, made if need be; None where not even a temporary one can be made."""
     wanted = current().cache_dir
-    with _lock:
-        if wanted not in _known:
-            _known[wanted] = _own_part(_preferred(wanted)) or private_folder()
-        return _known[wanted]
+    if wanted not in _known:
+        once(("folder", wanted), partial(_find_folder, wanted), is_short=True)
+    return _known[wanted]
+
+
+def _find_folder(wanted: Path | None) -> None:
+    if wanted not in _known:
+        _known.setdefault(wanted, _own_part(_preferred(wanted)) or private_folder())
 
 
 def private_folder() -> str | None:
     """A temporary folder with mode 0700 that is deleted when the process ends."""
+    return _private[0] if _private else once("private folder", _make_private_folder, is_short=True)
+
+
+def _make_private_folder() -> str | None:
     if not _private:
         try:
-            made = tempfile.mkdtemp(prefix="uopc_array-")
-            os.chmod(made, _MODE)
+            path = tempfile.mkdtemp(prefix="uopc_array-")
+            os.chmod(path, _MODE)
         except OSError:
             return None
-        _private.append(made)
-        atexit.register(_remove, _private[0], os.getpid())
+        atexit.register(_remove, path, os.getpid())
+        _private.append(path)
     return _private[0]
 
 
@@ -68,8 +78,7 @@ def leave_folder() -> bool:
     before, after = cache_folder(), private_folder()
     if after is None or before == after:
         return False
-    with _lock:
-        _known[current().cache_dir] = after
+    _known[current().cache_dir] = after
     return True
 
 
@@ -80,9 +89,9 @@ def is_ours(status: os.stat_result) -> bool:
 
 def replace_file(path: str, content: bytes) -> None:
     """Write a file so that others see all of it or nothing."""
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".", suffix=".tmp")
+    temporary = temporary_name(os.path.dirname(path))
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE), "wb") as file:
             file.write(content)
         os.chmod(temporary, _FILE_MODE)
         os.replace(temporary, path)
@@ -90,6 +99,11 @@ def replace_file(path: str, content: bytes) -> None:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def temporary_name(folder: str) -> str:
+    """A name in `folder` for what will have another one when it is whole; nobody else uses it."""
+    return os.path.join(folder, f".{os.getpid()}-{next(_serial)}.tmp")
 
 
 def make_again(folder: str) -> None:
@@ -178,11 +192,3 @@ def _make(path: str) -> None:
 def _remove(path: str, pid: int) -> None:
     if os.getpid() == pid:  # a forked child leaves its parent's folder alone
         shutil.rmtree(path, ignore_errors=True)
-
-
-def _forget_lock() -> None:
-    global _lock
-    _lock = threading.RLock()
-
-
-in_forked_child(_forget_lock)

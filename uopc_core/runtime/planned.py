@@ -6,12 +6,10 @@ holds.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 from uopc_core.errors import CompileError
-from uopc_core.forks import in_forked_child
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.background import in_background, warn_once
@@ -57,14 +55,14 @@ def run_plan(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], tier
     """
     if tier == "auto" and _starts_interpreted(plan):
         results = run_interpreted(plan, buffers, scalars)
-        plan.prepared["pending"] = in_background(lambda: _compile_if_possible(plan))
+        in_background(lambda: _compile_if_possible(plan))
         return results
     if tier == "interpret" or (tier == "auto" and ("refused" in plan.prepared or find_toolchain() is None)):
         return run_interpreted(plan, buffers, scalars)
     compiled = plan.prepared.get("compiled")
     if compiled is None:
         try:
-            compiled = _compile(plan)
+            compiled = plan.prepared.setdefault("compiled", CompiledPlan(plan))
         except CompileError as error:
             if tier == "compile" or current().verify:
                 raise
@@ -83,28 +81,6 @@ def _starts_interpreted(plan: Plan) -> bool:
 def _compile_if_possible(plan: Plan) -> None:
     if find_toolchain() is not None:
         compile_kernels(plan)
-
-
-def _compile(plan: Plan) -> CompiledPlan:
-    with _prepare_lock:
-        compiled = plan.prepared.get("compiled")
-        if compiled is None:
-            pending = plan.prepared.pop("pending", None)
-            if pending is not None:
-                pending.wait()
-            compiled = plan.prepared["compiled"] = CompiledPlan(plan)
-    return compiled
-
-
-_prepare_lock = threading.RLock()
-
-
-def _renew_after_fork() -> None:
-    global _prepare_lock
-    _prepare_lock = threading.RLock()
-
-
-in_forked_child(_renew_after_fork)
 
 
 class Executable:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 from uopc_core.dtype import DType
 from uopc_core.errors import CompileError, IndexBoundsError
-from uopc_core.forks import in_forked_child
+from uopc_core.once import once
 from uopc_core.runtime.cache import object_with
 from uopc_core.runtime.folder import cache_folder
 from uopc_core.runtime.library import Function, Library, ffi
@@ -163,20 +162,21 @@ class _Runtime:
     last_status: Any
 
 
-_lock = threading.Lock()
-_loaded: list[_Runtime] = []
+_loaded: dict[str, _Runtime] = {}
 
 
 def _runtime() -> _Runtime:
     """The C runtime: one for the process, so that there is one set of worker threads whatever the compiler."""
-    with _lock:
-        if not _loaded:
-            library = _load_runtime()
-            call, last_status = map(library.function, _ENTRIES)
-            _loaded.append(
-                _Runtime(library, ffi.cast(_CALL, call.address), ffi.cast(_LAST_STATUS, last_status.address))
-            )
-        return _loaded[0]
+    return _loaded.get("runtime") or once("runtime", _make_runtime)
+
+
+def _make_runtime() -> _Runtime:
+    if "runtime" not in _loaded:
+        library = _load_runtime()
+        call, last_status = map(library.function, _ENTRIES)
+        entries = ffi.cast(_CALL, call.address), ffi.cast(_LAST_STATUS, last_status.address)
+        _loaded.setdefault("runtime", _Runtime(library, *entries))
+    return _loaded["runtime"]
 
 
 def _load_runtime() -> Library:
@@ -190,15 +190,7 @@ def _load_runtime() -> Library:
 
 def _raise_last_failure() -> None:
     status = ffi.new("int64_t[4]")
-    _loaded[0].last_status(status)
+    _loaded["runtime"].last_status(status)
     if status[0] == _OUT_OF_MEMORY:
         raise MemoryError("no scratch memory for a kernel")
     raise IndexBoundsError(f"index {status[1]} is out of bounds for axis {status[2]} with size {status[3]}")
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-in_forked_child(_after_fork)

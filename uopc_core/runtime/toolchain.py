@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import importlib.util
+import itertools
 import json
 import os
 import platform
@@ -17,14 +18,15 @@ import shlex
 import shutil
 import signal
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from uopc_core.errors import SettingsError
 from uopc_core.forks import in_forked_child
+from uopc_core.once import once
 from uopc_core.runtime.folder import cache_folder, leave_folder, replace_file
 from uopc_core.runtime.library import Library, can_load
 from uopc_core.settings import current
@@ -82,7 +84,7 @@ class Toolchain:
 
 MAX_SECONDS = 60  # that a compiler may take
 _running: dict[int, subprocess.Popen[bytes]] = {}
-_lock = threading.RLock()
+_serial = itertools.count()
 _found: dict[str | None, Toolchain | None] = {}
 
 
@@ -92,12 +94,14 @@ def find_toolchain() -> Toolchain | None:
     `$CC` and nothing else where it is set, otherwise the first that works of cc, gcc, clang and ziglang.
     """
     cc = current().cc
-    if cc in _found:
-        return _found[cc]
-    with _lock:
-        if cc not in _found:
-            _found[cc] = _search(cc) if can_load() else None
-        return _found[cc]
+    if cc not in _found:
+        once(("compiler", cc), partial(_find_toolchain, cc))
+    return _found[cc]
+
+
+def _find_toolchain(cc: str | None) -> None:
+    if cc not in _found:
+        _found.setdefault(cc, _search(cc) if can_load() else None)
 
 
 def run_compiler(command: tuple[str, ...], source: str, folder: str) -> subprocess.CompletedProcess[bytes]:
@@ -241,7 +245,7 @@ def _lean_libs(command: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], tupl
 
 def _build_probe(toolchain: Toolchain, folder: str) -> bytes | None:
     """The object code of the probe, or None where it does not compile, link and load."""
-    target = os.path.join(folder, f".probe-{os.getpid()}.so")
+    target = os.path.join(folder, f".probe-{os.getpid()}-{next(_serial)}.so")
     attribute = '__attribute__((simd("notinbranch")))' if any("libmvec" in lib for lib in toolchain.libs) else ""
     command = (*toolchain.command, *toolchain.flags, *INPUT, "-o", target, *toolchain.libs)
     try:
@@ -279,10 +283,4 @@ def _cpu_digest() -> str:
     return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
-def _forget_lock() -> None:
-    global _lock
-    _lock = threading.RLock()
-    _running.clear()
-
-
-in_forked_child(_forget_lock)
+in_forked_child(_running.clear)
