@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from uopc_array._lenses import MOVES
 from uopc_array._nodes import as_node, is_scalar, node_from_numpy
 from uopc_array._numbers import (
     filler,
@@ -21,7 +22,7 @@ from uopc_array._numbers import (
     operand,
 )
 from uopc_array.array import Array
-from uopc_core import DType, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer
+from uopc_core import DType, Ops, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer
 from uopc_core.errors import AxisError, DTypeError, ShapeError, shortened
 
 __all__ = [
@@ -68,7 +69,7 @@ MAX_ELEMENTS = 2**63 - 1
 def node_of(name: str, x: ArrayLike) -> UOp:
     """The node of an argument of the function `name`."""
     try:
-        return x._settled() if isinstance(x, Array) else as_node(x, name=name)
+        return x._uop if isinstance(x, Array) else as_node(x, name=name)
     except Exception as error:
         raise shortened(error) from None
 
@@ -85,9 +86,9 @@ def wrap_like(x: ArrayLike, node: UOp) -> Array:
     return wrap(node) if is_scalar(x) or isinstance(x, np.generic) else wrap_array(node)
 
 
-def view(x: ArrayLike, node: UOp) -> Array:
-    """An array of `node`, made from the node of `x` by movement ops: a view of `x` where NumPy's is one."""
-    return x._moved(node) if isinstance(x, Array) else wrap_array(node)
+def view(x: ArrayLike, node: UOp, op: Ops, arg: Sequence[int]) -> Array:
+    """What a movement op, RESHAPE PERMUTE or FLIP, gives of `x`, whose node is `node`: a view where NumPy's is one."""
+    return x._moved(node, op, arg) if isinstance(x, Array) else wrap_array(MOVES[op](node, arg))
 
 
 def from_memory(values: np.ndarray[Any, Any]) -> Array:

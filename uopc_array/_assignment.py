@@ -43,11 +43,11 @@ def assigned(x: UOp, key: Any, value: Any) -> UOp:
     if mask is not None and _fits_under_mask(x, mask, operand):
         return _assigned_where(x, mask, operand)
     parsed = parse_key(key, x.shape)
-    view = view_of(x, parsed)
-    if not parsed.arrays:
-        placed = value_node(operand, x.dtype, view.shape)
-        return x if placed is view else write_back(x, view, placed)
-    return write_back(x, view, _scattered(view, parsed, operand))
+
+    def placed(view: UOp) -> UOp:
+        return _scattered(view, parsed, operand) if parsed.arrays else value_node(operand, x.dtype, view.shape)
+
+    return write_back(x, lambda node: view_of(node, parsed), placed)
 
 
 def _operand_for(dtype: DType, value: Any) -> Operand:
@@ -230,7 +230,7 @@ def _is_large_and_pending(value: Operand) -> bool:
     if is_scalar(value):
         return False
     node = as_node(value)
-    return node.op is not Ops.BUFFER and node.realized is None and node.size >= LARGE
+    return node.realized is None and node.size >= LARGE
 
 
 def _values_of(value: Operand) -> NumPyArray:
@@ -255,8 +255,10 @@ def _within_range(places: NumPyArray) -> NumPyArray:
 
 def own_memory(x: Handle) -> NumPyArray:
     """The memory of `x`, which has been computed, to write to: a copy if it is read-only or seen by others."""
+    if x._uop.arg is not x._uop.realized:  # another node until it was computed, with one reference less
+        x._rebind(UOp.buffer(x._uop.realized))
     uop = x._uop
-    memory = uop.arg
+    memory = uop.realized
     array = memory.array
     base = array.base
     shared = (
@@ -268,7 +270,7 @@ def own_memory(x: Handle) -> NumPyArray:
     )
     if shared:
         x._rebind(UOp.buffer(buffer_from_numpy(array, copy=True)))
-        return x._uop.arg.array
+        return x._uop.realized.array
     return array
 
 
@@ -278,7 +280,7 @@ def _references(x: Handle) -> tuple[int, int, int, int]:
     The local variables are those of `own_memory`, which count too.
     """
     uop = x._uop
-    memory = uop.arg
+    memory = uop.realized
     array = memory.array
     base = array.base
     return _count(uop), _count(memory), _count(array), _count(base)

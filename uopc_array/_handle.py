@@ -10,9 +10,10 @@ Invariant: a handle counts itself on its node (`uop.held`), so that what the use
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any, Self
 
-from uopc_array._lenses import ChainLens, Lens, RowLens, chain_between, shortened_chain, write_back
+from uopc_array._lenses import Lens, MoveLens, RowLens, shortened_chain, write_back
 from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
 from uopc_array._strided import layout_of
@@ -22,6 +23,7 @@ from uopc_core.errors import shortened
 
 __all__ = ["Handle", "Root", "View"]
 
+_BUFFER = Ops.BUFFER
 MOST_LENSES = 16  # steps from a base to a view, before they are made one
 
 _lazy_depth = MAX_DEPTH  # of graphs that nobody needs to look at twice: all, until eager evaluation is asked for
@@ -79,12 +81,15 @@ class View:
         """Whether no strides describe the view, so that only the graph can write through it."""
         return any(isinstance(lens, RowLens) for lens in self.lenses)
 
-    def node_of_base(self) -> tuple[UOp, UOp]:
-        """The present nodes of the base and of the view."""
-        base = view = self.base._uop
+    def on_node(self, base: UOp) -> UOp:
+        """The view of this node of the base."""
         for lens in self.lenses:
-            view = lens.on_node(view)
-        return base, view
+            base = lens.on_node(base)
+        return base
+
+    def present(self) -> UOp:
+        """The view of the present node of the base."""
+        return self.on_node(self.base._uop)
 
     def shorten(self) -> None:
         """Make one step of the steps from the base, so that neither they nor the nodes of views of views pile up."""
@@ -175,8 +180,7 @@ class Handle:
         self._refuse_number("assignment")
         alias = self._alias
         if isinstance(alias, View):
-            base, view = alias.node_of_base()
-            alias.base._write(write_back(base, view, uop))
+            alias.base._write(write_back(alias.base._uop, alias.on_node, lambda _: uop))
             return
         self._rebind(uop)
         if alias is not None:
@@ -198,7 +202,7 @@ class Handle:
         alias = self._alias
         if isinstance(alias, View) and len(alias.lenses) >= MOST_LENSES:
             alias.shorten()
-            uop = lens.on_node(alias.node_of_base()[1])
+            uop = lens.on_node(alias.present())
         view = self._from_uop(uop)
         if alias is None:
             if not self._node.shape:
@@ -210,21 +214,18 @@ class Handle:
             view._alias = View(self, (lens,), alias)
         return view
 
-    def _moved(self, uop: UOp) -> Self:
-        """A handle on `uop`, made from the node of this one by movement ops: a view where NumPy's is one."""
-        steps = chain_between(self._settled(), uop)
-        if steps is None:
-            return self._same_kind(uop)
-        lens = ChainLens(steps)
-        if any(step.op is Ops.RESHAPE for step in steps) and not self._keeps_memory(lens):
+    def _moved(self, node: UOp, op: Ops, arg: Sequence[int]) -> Self:
+        """What one of `MOVES` gives of this handle, whose node is `node`: a view where NumPy's is one."""
+        lens = MoveLens(op, tuple(arg))
+        uop = lens.on_node(node)
+        if op is Ops.RESHAPE and uop is not node and not self._keeps_memory(lens):
             return self._same_kind(uop)
         return self._view(uop, lens)
 
     def _in_a_row(self) -> Self:
         """All elements in the order of their indices, a view however they lie."""
-        node = self._settled()
-        row = node.reshape((node.size,))
-        return self._view(row, RowLens([] if row is node else [row]))
+        lens = RowLens()
+        return self._view(lens.on_node(self._uop), lens)
 
     def _keeps_memory(self, lens: Lens) -> bool:
         """Whether NumPy could take this step, which has a reshape in it, without a copy; only strides decide."""
@@ -248,7 +249,7 @@ class Handle:
         """Point at the elements that the base has by now."""
         alias = self._alias
         assert isinstance(alias, View)
-        self._rebind(alias.node_of_base()[1])
+        self._rebind(alias.present())
         alias.version = alias.root.version
 
     def _memory(self, what: str) -> Buffer:
@@ -260,8 +261,8 @@ class Handle:
             TraceError: inside `jit`, where there is no value yet.
         """
         uop = self._uop
-        if uop.op is Ops.BUFFER:
-            return uop.arg
+        if uop.op is _BUFFER:
+            return uop.realized
         try:
             if uop.realized is None and hasattr(self, "_mates") and not uop.flags & TRACED:
                 compute([uop, *_pending(self._mates)])
@@ -269,20 +270,9 @@ class Handle:
             memory = buffer_of_node(uop, what)
         except Exception as error:
             raise shortened(error) from None
-        if not uop.flags & TRACKED:
+        if uop.op is not _BUFFER and not uop.flags & TRACKED:  # a constant, or a bool that differentiation looks behind
             self._rebind(UOp.buffer(memory))
         return memory
-
-    def _settled(self) -> UOp:
-        """The node to build on: memory, once the value has been computed as part of something else.
-
-        Without this a loop that never reads its own variable would keep every value that it has had.
-        """
-        uop = self._uop
-        if uop.realized is None or uop.flags & TRACKED:
-            return uop
-        self._rebind(UOp.buffer(uop.realized))
-        return self._node
 
     def __del__(self) -> None:
         self._node.held -= 1

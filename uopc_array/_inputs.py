@@ -15,7 +15,7 @@ from uopc_array._boxes import AttributesBox, Box, DictBox, ListBox
 from uopc_array._captures import Walk, array_key, is_object, value_key
 from uopc_array._handle import View
 from uopc_array._indexing import ItemLens
-from uopc_array._lenses import ChainLens, Lens, PartLens
+from uopc_array._lenses import Lens, PartLens
 from uopc_array._trees import flatten, unflatten
 from uopc_array.array import Array
 from uopc_core.errors import TraceError
@@ -258,9 +258,7 @@ def views_among(inputs: Sequence[Any]) -> list[SharedView]:
 def _chain_key(lenses: Sequence[Lens]) -> Hashable:
     steps: list[Hashable] = []
     for lens in lenses:
-        if isinstance(lens, ChainLens):
-            steps.append(tuple(lens.steps))
-        elif isinstance(lens, ItemLens):
+        if isinstance(lens, ItemLens):
             steps.append(repr(lens.key))
         else:
             steps.append(lens.op if isinstance(lens, PartLens) else lens)

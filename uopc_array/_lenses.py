@@ -8,18 +8,25 @@ Term: Foster et al. (2007), "Combinators for bidirectional tree transformations"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from uopc_array._strided import layout_of, strided_lens
 from uopc_core import DType, Ops, UOp, composite, dtypes
 
-__all__ = ["ChainLens", "Lens", "PartLens", "RowLens", "chain_between", "shortened_chain", "write_back"]
+__all__ = ["MOVES", "Lens", "MoveLens", "PartLens", "RowLens", "shortened_chain", "write_back"]
 
 NumPyArray = np.ndarray[Any, Any]
-_INVERTIBLE = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.SHRINK})
+_PARTS = frozenset({Ops.REAL, Ops.IMAG})
+# the movement ops of which NumPy makes views; each gives the node itself where nothing moves
+MOVES: dict[Ops, Callable[[UOp, Any], UOp]] = {
+    Ops.RESHAPE: UOp.reshape,
+    Ops.PERMUTE: UOp.permute,
+    Ops.FLIP: UOp.flip,
+}
 
 
 class Lens(Protocol):
@@ -34,30 +41,20 @@ class Lens(Protocol):
         ...
 
 
-class ChainLens:
-    """Movement ops, replayed on whatever node the base has by now."""
+@dataclass(frozen=True, slots=True)
+class MoveLens:
+    """One of `MOVES`, made anew of whatever node the base has by now."""
 
-    __slots__ = ("steps",)
-
-    def __init__(self, steps: list[UOp]) -> None:
-        self.steps = [(step.op, step.arg) for step in steps]
+    op: Ops
+    arg: tuple[int, ...]
 
     def on_node(self, x: UOp) -> UOp:
-        for op, arg in self.steps:
-            x = UOp.new(op, (x,), arg)
-        return x
+        return MOVES[self.op](x, self.arg)
 
     def on_array(self, x: NumPyArray) -> NumPyArray:
-        for op, arg in self.steps:
-            if op is Ops.RESHAPE:
-                x = np.reshape(x, arg, copy=False)
-            elif op is Ops.PERMUTE:
-                x = x.transpose(arg)
-            elif op is Ops.FLIP:
-                x = np.flip(x, arg)
-            else:
-                x = x[tuple([slice(a, b) for a, b in arg])]
-        return x
+        if self.op is Ops.RESHAPE:
+            return np.reshape(x, self.arg, copy=False)
+        return x.transpose(self.arg) if self.op is Ops.PERMUTE else np.flip(x, self.arg)
 
 
 class PartLens:
@@ -75,13 +72,15 @@ class PartLens:
         return x.real if self.op is Ops.REAL else x.imag
 
 
-class RowLens(ChainLens):
+@dataclass(frozen=True, slots=True)
+class RowLens:
     """All elements in one row, of an array whose strides have no row: a view in the graph alone.
 
     `on_array` gives the row of a layout; memory is never written through it, see `View.is_scattered`.
     """
 
-    __slots__ = ()
+    def on_node(self, x: UOp) -> UOp:
+        return x.reshape((x.size,))
 
     def on_array(self, x: NumPyArray) -> NumPyArray:
         return layout_of((x.size,), x.dtype)
@@ -103,54 +102,79 @@ def shortened_chain(lenses: Sequence[Lens], shape: tuple[int, ...], dtype: DType
     return (*out, strided_lens(base, view))
 
 
-def chain_between(x: UOp, view: UOp) -> list[UOp] | None:
-    """The movement ops that lead from `x` to `view`, in order; None where anything else does."""
-    steps: list[UOp] = []
-    while view is not x:
-        if view.op not in _INVERTIBLE:
-            return None
-        steps.append(view)
-        (view,) = view.src
-    return steps[::-1]
+def write_back(x: UOp, make_view: Callable[[UOp], UOp], make_value: Callable[[UOp], UOp]) -> UOp:
+    """`x` with another value in the place of a view.
 
-
-def write_back(x: UOp, view: UOp, value: UOp) -> UOp:
-    """`x` with `value` in the place of `view`, which movement ops, REAL and IMAG have made from `x`."""
-    while view is not x:
-        if view.op in (Ops.REAL, Ops.IMAG):
-            source = view.src[0]
-            parts = (value, source.unary(Ops.IMAG)) if view.op is Ops.REAL else (source.unary(Ops.REAL), value)
-            view, value = source, parts[0].binary(Ops.COMPLEX, parts[1])
+    Args:
+        make_view: makes the view of `x`, by movement ops, REAL and IMAG.
+        make_value: makes the value from the view, in its shape and dtype.
+    """
+    view = make_view(x)
+    value = make_value(view)
+    if value is view:
+        return x
+    steps = _steps_between(x, view)
+    while steps is None:
+        steps = _steps_between(x, make_view(x))
+    while steps:
+        op, _, source, _ = steps[-1]
+        if op in _PARTS:
+            parts = (value, source.unary(Ops.IMAG)) if op is Ops.REAL else (source.unary(Ops.REAL), value)
+            value = parts[0].binary(Ops.COMPLEX, parts[1])
+            steps.pop()
         else:
-            view, value = _write_back_run(x, view, value)
+            value = _write_back_run(steps, value)
     return value
 
 
-def _write_back_run(x: UOp, view: UOp, value: UOp) -> tuple[UOp, UOp]:
-    """Go back over a run of movement ops: the node where it starts, and what that is after the write."""
-    chain: list[UOp] = []
-    while view is not x and view.op not in (Ops.REAL, Ops.IMAG):
-        chain.append(view)
-        (view,) = view.src
+class _Step(NamedTuple):
+    """One op between a base and a view: what a node was when somebody looked, for another thread may compute it."""
+
+    op: Ops
+    arg: Any
+    source: UOp
+    size: int
+
+
+def _steps_between(x: UOp, view: UOp) -> list[_Step] | None:
+    """The ops that lead from `x` to `view`; None if another thread has computed a node between them, which has let go
+    of its source then.
+    """
+    steps: list[_Step] = []
+    while view is not x:
+        src = view.src  # before the op, see `UOp.settle`
+        op = view.op
+        if op is Ops.BUFFER:
+            return None
+        steps.append(_Step(op, view.arg, src[0], view.size))
+        view = src[0]
+    return steps[::-1]
+
+
+def _write_back_run(steps: list[_Step], value: UOp) -> UOp:
+    """Go back over the movement ops at the end of `steps`, taking them off: what the node before them is then."""
+    chain: list[_Step] = []
+    while steps and steps[-1].op not in _PARTS:
+        chain.append(steps.pop())
     placed = _undo(chain, value)
-    if all(step.op is not Ops.SHRINK or step.size == step.src[0].size for step in chain):
-        return view, placed
-    return view, _undo(chain, UOp.const(True, dtypes.bool, value.shape)).where(placed, view)
+    if all(step.op is not Ops.SHRINK or step.size == step.source.size for step in chain):
+        return placed
+    return _undo(chain, UOp.const(True, dtypes.bool, value.shape)).where(placed, chain[-1].source)
 
 
-def _undo(chain: list[UOp], value: UOp) -> UOp:
+def _undo(chain: list[_Step], value: UOp) -> UOp:
     """Send `value`, of the shape that the chain leads to, back to where it starts; zeros where nothing came from."""
-    for step in chain:
-        source = step.src[0].shape
-        if step.op is Ops.SHRINK:
-            value = composite.pad_to(value, [a for a, _ in step.arg], source)
-        elif step.op is Ops.PAD:
-            value = value.shrink([(a, a + n) for (a, _), n in zip(step.arg, source, strict=True)])
-        elif step.op is Ops.PERMUTE:
-            value = value.permute([step.arg.index(axis) for axis in range(len(step.arg))])
-        elif step.op is Ops.FLIP:
-            value = value.flip(step.arg)
+    for op, arg, node, _ in chain:
+        source = node.shape
+        if op is Ops.SHRINK:
+            value = composite.pad_to(value, [a for a, _ in arg], source)
+        elif op is Ops.PAD:
+            value = value.shrink([(a, a + n) for (a, _), n in zip(arg, source, strict=True)])
+        elif op is Ops.PERMUTE:
+            value = value.permute([arg.index(axis) for axis in range(len(arg))])
+        elif op is Ops.FLIP:
+            value = value.flip(arg)
         else:
-            assert step.op is Ops.RESHAPE, step
+            assert op is Ops.RESHAPE, op
             value = value.reshape(source)
     return value

@@ -43,7 +43,7 @@ class Methods(Handle):
     @property
     def real(self) -> Self:
         """The real parts, a view."""
-        return self._view(_bodies.real(self._settled()), PartLens(Ops.REAL))
+        return self._view(_bodies.real(self._uop), PartLens(Ops.REAL))
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -54,7 +54,7 @@ class Methods(Handle):
         """The imaginary parts: of complex arrays a view, else zeros."""
         if not is_complex(self._uop.dtype):
             return self._same_kind(_bodies.imag(self._uop))
-        return self._view(_bodies.imag(self._settled()), PartLens(Ops.IMAG))
+        return self._view(_bodies.imag(self._uop), PartLens(Ops.IMAG))
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -67,7 +67,7 @@ class Methods(Handle):
 
     def conj(self) -> Self:
         """The complex conjugates; see `xp.conj`."""
-        node = _bodies.conj(self._settled())
+        node = _bodies.conj(self._uop)
         return self._from_uop(node) if is_complex(node.dtype) else self._same_kind(node)
 
     def conjugate(self) -> Self:
@@ -116,7 +116,7 @@ class Methods(Handle):
 
     def flatten(self, order: str = "C") -> Self:
         """The elements in one row, in an array of its own."""
-        return self._array_from_uop(self._lined_up("flatten", order).reshape(-1)._settled())  # no view
+        return self._array_from_uop(self._lined_up("flatten", order).reshape(-1)._uop)  # no view
 
     def _lined_up(self, name: str, order: str) -> Self:
         """This array with its axes in the order in which the elements are read."""
@@ -231,9 +231,9 @@ class Methods(Handle):
     def view(self, dtype: Any = None) -> Self:
         """The same bits as another dtype of the same size."""
         if dtype is None:
-            return self._same_kind(self._settled())
+            return self._same_kind(self._uop)
         wanted = as_dtype(dtype, "view")
-        node = self._settled()
+        node = self._uop
         if wanted.itemsize != node.dtype.itemsize:
             raise ShapeError(f"view: expected a dtype of the size of {node.dtype.name}, got {wanted.name}")
         return self._same_kind(node.cast(wanted) if is_bool(node.dtype) or is_bool(wanted) else node.bitcast(wanted))

@@ -61,7 +61,7 @@ def as_node(x: Any, dtype: DType | None = None, copy: bool | None = None, name: 
         ValueError: `copy` is False and `x` holds no memory to share.
     """
     if isinstance(x, Handle):
-        return x._settled() if dtype is None else cast_handle(x, dtype, name)
+        return x._uop if dtype is None else cast_handle(x, dtype, name)
     if isinstance(x, UOp):
         return x if dtype is None else cast_node(x, dtype, name)
     if is_scalar(x):
@@ -135,7 +135,7 @@ def cast_node(uop: UOp, dtype: DType, name: str = "cast") -> UOp:
 
 def cast_handle(x: Handle, dtype: DType, name: str = "cast") -> UOp:
     """The node of `x` converted to `dtype`; a traced Python int must fit, which is found out when the trace is run."""
-    node = x._settled()
+    node = x._uop
     if x._weak and node.dtype.kind == "i" and is_integer(dtype) and dtype is not node.dtype:
         record = current_record()
         if record is not None:

@@ -40,11 +40,11 @@ def _arithmetic(name: str, op: Ops, general: NodeFunction, direct: str) -> NodeF
 
     def function(x: Any, y: Any) -> UOp:
         if isinstance(x, Handle) and not x._weak:
-            node = x._uop if x._uop.realized is None else x._settled()
+            node = x._uop
             kind = node.dtype.kind
             if kind in direct:
                 if isinstance(y, Handle):
-                    other = y._uop if y._uop.realized is None else y._settled()
+                    other = y._uop
                     if other.dtype is node.dtype and other.shape == node.shape:
                         return _new(op, (node, other))
                 elif (type(y) is int and kind != "b") or (type(y) is float and kind in "fc"):
@@ -99,10 +99,10 @@ def _comparison(name: str, op: Ops, body: Callable[[UOp, UOp], UOp]) -> NodeFunc
 
     def function(x: Any, y: Any) -> UOp:
         if isinstance(x, Handle) and not x._weak:
-            node = x._settled()
+            node = x._uop
             other = None
             if isinstance(y, Handle):
-                other = y._settled()
+                other = y._uop
             elif type(y) is float and node.dtype.kind == "f":
                 other = _const(y, node.dtype, node.shape)
             if other is not None and other.dtype is node.dtype and other.shape == node.shape and node.dtype.kind != "c":
@@ -217,7 +217,7 @@ def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
 
 
 def _unary(function: Callable[[UOp], UOp], x: A) -> A:
-    return x._from_uop(function(x._settled()), x._weak)
+    return x._from_uop(function(x._uop), x._weak)
 
 
 def _invert(x: UOp) -> UOp:

@@ -63,16 +63,16 @@ def check_places(name: str, x: UOp, indices: Sequence[UOp], axes: Sequence[int] 
 
 def _memory_behind(index: UOp) -> Buffer | None:
     """Memory with the numbers of `index`, in another shape or a narrower dtype perhaps, if there is any yet."""
-    while index.realized is None and (index.op in _SAME_NUMBERS or _widens(index)):
-        index = index.src[0]
-        if index.op is Ops.MIN and index.dtype is dtypes.uint64:  # see composite.as_places
-            index = index.src[0]
-    return index.arg if index.op is Ops.BUFFER else index.realized
+    while (src := index.src) and index.realized is None and (index.op in _SAME_NUMBERS or _widens(index, src[0])):
+        index = src[0]
+        src = index.src
+        if src and index.op is Ops.MIN and index.dtype is dtypes.uint64:  # see composite.as_places
+            index = src[0]
+    return index.realized
 
 
-def _widens(node: UOp) -> bool:
-    of = node.src[0].dtype if node.op is Ops.CAST else None
-    return of is not None and (np.can_cast(of, node.dtype) or of is dtypes.uint64)
+def _widens(node: UOp, of: UOp) -> bool:
+    return node.op is Ops.CAST and (np.can_cast(of.dtype, node.dtype) or of.dtype is dtypes.uint64)
 
 
 def named(error: IndexBoundsError, nodes: Sequence[UOp]) -> IndexBoundsError:

@@ -169,7 +169,7 @@ def _shape_of(x: Operand) -> tuple[int, ...]:
 
 def _node_in(name: str, x: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
     if isinstance(x, Handle):
-        x = cast_handle(x, dtype, name) if x._weak else x._settled()
+        x = cast_handle(x, dtype, name) if x._weak else x._uop
     elif not isinstance(x, UOp):
         return const_node(name, x, dtype, shape)
     return composite.broadcast_to(cast_node(x, dtype, name), shape)

@@ -185,7 +185,7 @@ class Protocols(Handle):
 
     def copy(self, order: str = "C") -> Self:
         """An array with the same values that later assignments to this one do not change."""
-        return self._same_kind(self._settled(), self._weak)
+        return self._same_kind(self._uop, self._weak)
 
     def __copy__(self) -> Self:
         return self.copy()

@@ -8,7 +8,7 @@ import numpy as np
 
 from uopc_array._origins import compute
 from uopc_array._tracing import trace_error
-from uopc_core import TRACED, TRACKED, Buffer, Ops, UOp
+from uopc_core import TRACED, Buffer, Ops, UOp
 
 __all__ = ["NumPyArray", "buffer_from_numpy", "buffer_of_node", "read_only_view", "realize_node", "values_in_memory"]
 
@@ -34,31 +34,27 @@ def buffer_of_node(uop: UOp, what: str = "this function") -> Buffer:
     Raises:
         TraceError: inside `jit`, where there is no value yet.
     """
-    if uop.op is Ops.BUFFER:
-        return uop.arg
+    if uop.realized is not None:
+        return uop.realized
     if uop.flags & TRACED:
         raise trace_error(what, uop)
-    return uop.realized if uop.realized is not None else compute([uop])[0]
+    return compute([uop])[0]
 
 
 def values_in_memory(uop: UOp) -> NumPyArray | None:
     """The values of `uop` where they are there already, or are one constant; None where they had to be computed."""
-    if uop.op is Ops.BUFFER:
-        return uop.arg.array
     if uop.realized is not None:
         return uop.realized.array
     source = uop
-    while source.op in (Ops.EXPAND, Ops.RESHAPE):
-        source = source.src[0]
+    while (src := source.src) and source.op in (Ops.EXPAND, Ops.RESHAPE):
+        source = src[0]
     return np.full(uop.shape, source.arg, uop.dtype) if source.op is Ops.CONST else None
 
 
 def realize_node(uop: UOp) -> UOp:
-    """A node with the value of `uop` in memory: a leaf, or `uop` itself while its history is still needed."""
-    if uop.op is Ops.BUFFER or uop.flags & TRACED:
-        return uop
+    """A node with the value of `uop` in memory: `uop` itself, or for a constant a leaf."""
     memory = buffer_of_node(uop)
-    return uop if uop.flags & TRACKED else UOp.buffer(memory)
+    return UOp.buffer(memory) if uop.realized is None else uop
 
 
 def read_only_view(memory: Buffer) -> NumPyArray:

@@ -172,7 +172,7 @@ def _argument(x: Any) -> Any:
         if x._weak:
             return x.item()
         uop = x._uop
-        return uop.arg if uop.op is _BUFFER else x._memory("jit")
+        return uop.realized if uop.op is _BUFFER else x._memory("jit")
     if type(x) in NUMBERS:
         return x
     return cast("Any", x).item() if isinstance(x, np.generic) else buffer_of_node(as_node(x))
@@ -267,7 +267,7 @@ class _Tracing:
             root = view.base._alias
             assert isinstance(root, Root)
             alias = View(view.base, handle._alias.lenses, root)
-            shadow(self.record, handle, alias.node_of_base()[1], alias)
+            shadow(self.record, handle, alias.present(), alias)
 
     def _undo(self) -> None:
         captured = len(self.given.captured.boxes)

@@ -220,6 +220,6 @@ def _rebuild(node: UOp, done: Mapping[UOp, UOp]) -> UOp:
     if src == node.src:
         return node
     new = UOp.new(node.op, src, node.arg, node.dtype if node.op in _WITH_DTYPE else None)
-    if node.realized is not None and new.realized is None:
-        new.realized = node.realized
+    if node.realized is not None:
+        new.settle(node.realized)
     return new

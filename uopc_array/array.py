@@ -115,7 +115,8 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
     @property
     def T(self) -> Self:
         """The axes in reverse order."""
-        return self._moved(self._settled().permute(range(self.ndim)[::-1]))
+        node = self._uop
+        return self._moved(node, Ops.PERMUTE, range(node.ndim)[::-1])
 
     @property
     def mT(self) -> Self:
@@ -123,7 +124,7 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
         n = self.ndim
         if n < 2:
             raise ShapeError(f"mT: expected two axes or more, got shape {self.shape}")
-        return self._moved(self._settled().permute([*range(n - 2), n - 1, n - 2]))
+        return self._moved(self._uop, Ops.PERMUTE, [*range(n - 2), n - 1, n - 2])
 
     def __getitem__(self, key: Any) -> Self:
         """What `key` selects: ints, slices, ``None``, ``...``, integer arrays and bool masks, combined as in NumPy.
@@ -131,9 +132,9 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
         Raises:
             IndexError: an index that is out of bounds, or no index at all.
         """
-        uop = self._settled()
+        uop = self._uop
         if uop.op is _BUFFER and not uop.flags and _names_one_element(key, uop.shape):
-            return self._from_uop(_const(uop.arg.array[key].item(), uop.dtype))
+            return self._from_uop(_const(uop.realized.array[key].item(), uop.dtype))
         node = read_box(uop, key)
         if node is not None:
             return self._view(node, ItemLens(key)) if node.shape else self._from_uop(node)

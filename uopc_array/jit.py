@@ -222,7 +222,7 @@ def _plain_key(args: tuple[Any, ...], state: int, values: list[Any]) -> Hashable
             key.append(shape if shape or x._alias is not None else None)  # of a number None
             key.append(uop.dtype)
             if uop.op is _BUFFER:
-                values.append(uop.arg)
+                values.append(uop.realized)
         elif type(x) is float or (type(x) is int and -(2**63) <= x < 2**63) or type(x) is complex:
             key.append(type(x))
             values.append(x)

@@ -10,7 +10,7 @@ from uopc_array._arguments import integer, node_of, normalize_axis, view, wrap, 
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import broadcast, promote_dtypes
 from uopc_array.array import Array
-from uopc_core import UOp, composite
+from uopc_core import Ops, UOp, composite
 from uopc_core.errors import AxisError, ShapeError, shortened
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -79,7 +79,7 @@ def matrix_transpose(x: Array, /) -> Array:
     if node.ndim < 2:
         raise ShapeError(f"matrix_transpose: expected two axes or more, got shape {node.shape}")
     n = node.ndim
-    return view(x, node.permute([*range(n - 2), n - 1, n - 2]))
+    return view(x, node, Ops.PERMUTE, [*range(n - 2), n - 1, n - 2])
 
 
 def tensordot(x1: Array, x2: Array, /, axes: Axes = 2) -> Array:

@@ -27,7 +27,7 @@ from uopc_array._arguments import (
 from uopc_array._nodes import as_node, to_operand
 from uopc_array._promotion import broadcast, result_dtype
 from uopc_array.array import Array
-from uopc_core import UOp, composite
+from uopc_core import Ops, UOp, composite
 from uopc_core.errors import AxisError, ShapeError, shortened
 
 __all__ = [
@@ -238,8 +238,8 @@ def reshape(x: Array, /, shape: ShapeLike, *, copy: bool | None = None) -> Array
                [2, 3]], dtype=int64)
     """
     node = node_of("reshape", x)
-    moved = node.reshape(_inferred(node, shape))
-    return wrap_array(moved) if copy else view(x, moved)
+    extents = _inferred(node, shape)
+    return wrap_array(node.reshape(extents)) if copy else view(x, node, Ops.RESHAPE, extents)
 
 
 def _inferred(node: UOp, shape: ShapeLike) -> tuple[int, ...]:
@@ -280,7 +280,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     order = normalize_axes("permute_dims", given, node.ndim)
     if len(order) != node.ndim:
         raise AxisError(f"permute_dims: expected every one of {node.ndim} axes once, got axes={given}")
-    return view(x, node.permute(order))
+    return view(x, node, Ops.PERMUTE, order)
 
 
 def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[int], /) -> Array:
@@ -307,7 +307,7 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
     order = [axis for axis in range(node.ndim) if axis not in moved]
     for place, axis in sorted(zip(places, moved, strict=True)):
         order.insert(place, axis)
-    return view(x, node.permute(order))
+    return view(x, node, Ops.PERMUTE, order)
 
 
 def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
@@ -331,7 +331,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
     places = normalize_axes("expand_dims", given, node.ndim + added)
     check_shape("expand_dims", (1,) * (node.ndim + added))
     rest = iter(node.shape)
-    return view(x, node.reshape([1 if i in places else next(rest) for i in range(node.ndim + added)]))
+    return view(x, node, Ops.RESHAPE, [1 if i in places else next(rest) for i in range(node.ndim + added)])
 
 
 def squeeze(x: Array, /, axis: AxisLike = None) -> Array:
@@ -355,7 +355,7 @@ def squeeze(x: Array, /, axis: AxisLike = None) -> Array:
     axes = normalize_axes("squeeze", ones if axis is None else axis, node.ndim)
     if any(node.shape[a] != 1 for a in axes):
         raise ShapeError(f"squeeze: only axes of extent 1 can be dropped, got shape {node.shape} with axis={axis}")
-    return view(x, composite.squeeze(node, axes))
+    return view(x, node, Ops.RESHAPE, [n for a, n in enumerate(node.shape) if a not in axes])
 
 
 # ---------------------------------------------------------------------------------------------- order, repetition
@@ -378,7 +378,7 @@ def flip(x: Array, /, axis: AxisLike = None) -> Array:
     """
     node = node_of("flip", x)
     axes = normalize_axes("flip", axis, node.ndim)
-    return view(x, node.flip(axes)) if node.ndim else wrap(node)
+    return view(x, node, Ops.FLIP, axes) if node.ndim else wrap(node)
 
 
 def roll(x: Array, /, shift: int | Sequence[int], axis: AxisLike = None) -> Array:

@@ -80,7 +80,7 @@ def test_results_share_no_memory_with_leaves_or_with_each_other():
 
 def test_a_realized_node_is_read_and_not_computed():
     node = _leaf([1.0, 2.0]) + 1.0
-    node.realized = Buffer.from_numpy(np.asarray([10.0, 20.0]))
+    node.settle(Buffer.from_numpy(np.asarray([10.0, 20.0])))
     assert evaluate_now([node * 2.0])[0].tolist() == [20.0, 40.0]
 
 

@@ -272,7 +272,7 @@ def test_a_value_of_another_shape_is_refused():
 def test_a_realized_node_is_read_and_not_computed():
     x = UOp.param(77, (3,), F64)
     y = x + 1.0
-    y.realized = Buffer.from_numpy(np.array([1.0, 2.0, 3.0]))
+    y.settle(Buffer.from_numpy(np.array([1.0, 2.0, 3.0])))
     assert _value(y * 2.0).tolist() == [2, 4, 6]
 
 

@@ -4,6 +4,7 @@ import gc
 import math
 import pickle
 import weakref
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from uopc_core.dtype import dtypes
 from uopc_core.errors import DTypeError
 from uopc_core.ir.op import ELEMENTWISE, LEAVES, MOVEMENT, Ops
 from uopc_core.ir.uop import TRACED, TRACKED, UOp, toposort
+from uopc_core.ir.verify import verify
 from uopc_core.runtime.buffer import Buffer
 
 F32, F64, I8, I64, BOOL, C128 = (
@@ -118,8 +120,61 @@ def test_depth_counts_what_is_still_to_be_computed():
     x = _leaf()
     y = (x + 1.0) * x
     assert (x.depth, y.depth) == (0, 4)  # 1.0 is a constant, reshaped and expanded
-    y.realized = x.arg
-    assert (-y).depth == 0
+    assert (-y).depth == 5
+    (-y).settle(x.arg)
+    assert (-y).depth == 5  # the node that was computed is in nobody's hands
+    y.settle(x.arg)
+    assert (y.depth, (-y).depth) == (0, 1)
+
+
+# ------------------------------------------------------------------------------------------------------- a value
+
+
+def test_a_computed_node_is_the_leaf_of_its_memory_and_keeps_nothing_that_it_was_computed_from():
+    x = _leaf()
+    y = x * 2.0 + 1.0
+    above = y * 3.0
+    history = [weakref.ref(y.src[0]), weakref.ref(x)]
+    memory = Buffer.from_numpy(np.full(3, 3.0))
+    y.settle(memory)
+    del x
+    assert [ref() for ref in history] == [None, None]
+    assert (y.op, y.src, y.realized) == (Ops.BUFFER, (), memory)
+    assert above.src[0] is y
+    verify([above])
+    y.settle(Buffer.from_numpy(np.zeros(3)))  # a second thread was late
+    assert y.realized is memory
+
+
+def test_what_is_made_of_the_same_sources_later_is_another_node():
+    x = _leaf()
+    y = x * 2.0
+    y.settle(Buffer.from_numpy(np.full(3, 2.0)))
+    again = x * 2.0
+    assert again is not y
+    assert again.realized is None
+    assert x * 2.0 is again
+
+
+KEEPS_SOURCES: dict[str, Callable[[UOp], UOp]] = {
+    "tracked": lambda x: x * 2.0,
+    "a condition on what is tracked": lambda x: x < 2.0,
+    "an integer of what is tracked": lambda x: x.cast(I64),
+}
+LETS_GO: dict[str, Callable[[UOp], UOp]] = {
+    "detached": lambda x: x.stage("detach"),
+    "made of a condition on what is tracked": lambda x: ~(x < 2.0),
+}
+
+
+@pytest.mark.parametrize("name", [*KEEPS_SOURCES, *LETS_GO])
+def test_what_a_derivative_may_look_at_keeps_its_sources(name: str):
+    node = (KEEPS_SOURCES | LETS_GO)[name](_leaf(requires_grad=True))
+    op, src = node.op, node.src
+    memory = Buffer.empty(node.shape, node.dtype)
+    node.settle(memory)
+    assert (node.realized, node.depth) == (memory, 0)
+    assert (node.op, node.src) == ((op, src) if name in KEEPS_SOURCES else (Ops.BUFFER, ()))
 
 
 # ------------------------------------------------------------------------------------------------------- operators

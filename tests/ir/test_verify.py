@@ -52,7 +52,8 @@ WRONG: dict[str, tuple[Callable[[], UOp], str]] = {
     ),
     "flag for a count": (lambda: _forged(X.reduce(Ops.ADD, 1), arg=(Ops.ADD, True)), "expected for n a number of axes"),
     "second node": (lambda: _forged(-X), "expected one node per op, sources and argument, got a second one"),
-    "depth": (lambda: _changed(-UOp.param(90, (2,), dtypes.float32), depth=7), "expected a depth of 0 to 1, got 7"),
+    "depth": (lambda: _changed(-UOp.param(90, (2,), dtypes.float32), depth=0), "expected a depth of 1 or more, got 0"),
+    "depth of a leaf": (lambda: _changed(UOp.param(93, (2,), dtypes.float32), depth=1), "expected a depth of 0, got 1"),
     "traced": (lambda: _changed(-UOp.param(91, (2,), dtypes.float32), flags=0), "TRACED exactly where a source is"),
     "tracked integer": (
         lambda: _changed(UOp.new(Ops.IOTA, (), 91, dtypes.int64), flags=TRACKED),
@@ -60,7 +61,7 @@ WRONG: dict[str, tuple[Callable[[], UOp], str]] = {
     ),
     "cycle": (_cycle, "no cycles"),
     "memory": (
-        lambda: _changed(-UOp.param(92, (2,), dtypes.float64), realized=Buffer.from_numpy(np.ones(3))),
+        lambda: _changed(-UOp.param(92, (2,), dtypes.float64), depth=0, realized=Buffer.from_numpy(np.ones(3))),
         r"memory of the node's own type, got float64\[3\]",
     ),
 }

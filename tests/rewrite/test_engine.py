@@ -154,8 +154,11 @@ def test_untouched_graphs_come_back_as_they_are():
 
 
 def test_nodes_with_a_value_are_leaves():
-    inner = UOp.param(50, (3,), F64) * 1.0
-    inner.realized = Buffer.from_numpy(np.ones(3))
+    memory = Buffer.from_numpy(np.ones(3))
+    memory.requires_grad = True
+    inner = UOp.buffer(memory) * 1.0
+    inner.settle(Buffer.from_numpy(np.ones(3)))
+    assert inner.src
     negated = -(inner + 0.5)
     assert simplify([-negated]) == [inner + 0.5]
 

@@ -166,10 +166,10 @@ def _is_left_out(p: Parameter) -> str:
 
 def _converted(name: str, p: Parameter) -> str:
     """The argument of the native version."""
-    node = f"{name}._settled() if type({name}) is Array else node_of(name, {name})"
+    node = f"{name}._uop if type({name}) is Array else node_of(name, {name})"
     match p.annotation:
         case "UOp":
-            return "self._settled()" if name == "self" else node
+            return "self._uop" if name == "self" else node
         case "UOp | None":
             return f"None if {name} is None else {node}"
         case "Sequence[UOp]":

@@ -18,7 +18,7 @@ from uopc_core.ir.uop import UOp
 
 __all__ = ["evaluate_now"]
 
-_CONST, _BUFFER, _EXPAND, _RESHAPE, _EXTERN = Ops.CONST, Ops.BUFFER, Ops.EXPAND, Ops.RESHAPE, Ops.EXTERN
+_CONST, _EXPAND, _RESHAPE, _EXTERN = Ops.CONST, Ops.EXPAND, Ops.RESHAPE, Ops.EXTERN
 
 
 def evaluate_now(roots: Sequence[UOp]) -> list[Array]:
@@ -46,47 +46,57 @@ def _value(node: UOp, values: dict[Any, Any]) -> Any:
     value = values.get(node)
     if value is not None:
         return value
+    src = node.src  # before the op, see `UOp.settle`
     op = node.op
     if node.realized is not None:
         value = node.realized.array
-    elif op is _BUFFER:
-        value = node.arg.array
     elif op is _CONST:
         value = np.array(node.arg, node.dtype)
     elif op is _EXTERN:
-        value = _outputs_of_extern(node, values)[node.arg[2]]
+        value = _outputs_of_extern(node, src, values)[node.arg[2]]
     else:
-        sources = _unexpanded(node) if op in BROADCASTS else node.src
-        value = NUMPY_OPS[op](node)(*[_value(s, values) for s in sources])
+        sources = _unexpanded(node, src) if op in BROADCASTS else src
+        try:
+            function = NUMPY_OPS[op](node)
+        except IndexError:  # it looked for the sources
+            assert node.realized is not None, node  # another thread has computed the node since
+            return node.realized.array
+        value = function(*[_value(s, values) for s in sources])
     values[node] = value
     return value
 
 
-def _outputs_of_extern(node: UOp, values: dict[Any, Any]) -> Any:
+def _outputs_of_extern(node: UOp, src: Sequence[UOp], values: dict[Any, Any]) -> Any:
     """All that the call gives, of which there may be a node each."""
-    key = (node.arg[:2], node.src)
+    key = (node.arg[:2], src)
     if key not in values:
-        values[key] = NUMPY_OPS[_EXTERN](node)(*[_value(s, values) for s in node.src])
+        values[key] = NUMPY_OPS[_EXTERN](node)(*[_value(s, values) for s in src])
     return values[key]
 
 
-def _unexpanded(node: UOp) -> Sequence[UOp]:
+def _unexpanded(node: UOp, src: Sequence[UOp]) -> Sequence[UOp]:
     """The sources of an elementwise node, EXPANDs left to NumPy's broadcasting where that still gives the shape."""
-    sources = [_narrow(s) if s.op is _EXPAND and s.realized is None else s for s in node.src]
+    sources = [_narrow(s) if s.op is _EXPAND else s for s in src]
     for s in sources:
         if s.shape == node.shape:
             return sources
-    return node.src
+    return src
 
 
 def _narrow(node: UOp) -> UOp:
     """What the EXPAND `node` broadcasts: a scalar itself where it is one, since NumPy is fastest with those."""
-    x = node.src[0]
-    return x.src[0] if x.op is _RESHAPE and x.realized is None and x.src[0].shape == () else x
+    src = node.src
+    if node.realized is not None:
+        return node
+    x = src[0]
+    src = x.src
+    return src[0] if x.op is _RESHAPE and x.realized is None and src[0].shape == () else x
 
 
 def _owner(node: UOp) -> UOp | None:
     """The node whose value has the memory of this one's; None where that is not ours to hand out."""
-    while node.realized is None and node.op in VIEWS:
-        node = node.src[0]
-    return None if node.realized is not None or node.op is _BUFFER or node.op is _CONST else node
+    while True:
+        src = node.src
+        if node.op not in VIEWS or node.realized is not None:
+            return None if node.realized is not None or node.op is _CONST else node
+        node = src[0]

@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 Step = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
 
 _FOREIGN = -1  # owner of memory that a program must not hand out
-_CONST, _BUFFER, _EXPAND, _RESHAPE, _EXTERN = Ops.CONST, Ops.BUFFER, Ops.EXPAND, Ops.RESHAPE, Ops.EXTERN
+_CONST, _EXPAND, _RESHAPE, _EXTERN = Ops.CONST, Ops.EXPAND, Ops.RESHAPE, Ops.EXTERN
 # ops whose function broadcasts its operands
 BROADCASTS = frozenset({*UFUNCS, Ops.WHERE, Ops.COMPLEX})
 
@@ -109,9 +109,9 @@ class _Lowering:
 
     def add(self, node: UOp) -> None:
         op = node.op
-        if node.realized is not None or op is _BUFFER:
+        if node.realized is not None:
             slot = self.new_slot(_FOREIGN)
-            self.memories.append((slot, node.arg if op is _BUFFER else node.realized))
+            self.memories.append((slot, node.realized))
         elif op is _CONST:
             slot = self.new_slot(_FOREIGN, np.array(node.arg, node.dtype))
         elif op is _EXTERN:
@@ -207,7 +207,7 @@ def _order(roots: Sequence[UOp], known: Iterable[UOp]) -> list[UOp]:
 def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = ()) -> Program:
     """The program that computes `roots`, given the values of `inputs` (PARAMs, or any nodes).
 
-    BUFFER leaves and realized nodes are read from their memory when the program runs.
+    What is in memory already is read from there when the program runs.
     """
     low = _Lowering(inputs)
     order = _order(roots, low.slot_of)

@@ -57,7 +57,7 @@ def _const(node: UOp) -> _Function:
 
 
 def _memory(node: UOp) -> _Function:
-    return lambda: node.arg.array
+    return lambda: node.realized.array
 
 
 def _param(node: UOp) -> _Function:

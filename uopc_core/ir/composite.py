@@ -63,10 +63,10 @@ def iota(shape: Sequence[int], axis: int, dtype: DType = dtypes.int64) -> UOp:
 
 def const_of(x: UOp) -> Scalar | None:
     """The number that `x` is a constant of, in whatever shape; None where it is none."""
-    if x.op is Ops.EXPAND:
-        x = x.src[0]
-    if x.op is Ops.RESHAPE:
-        x = x.src[0]
+    for movement in (Ops.EXPAND, Ops.RESHAPE):
+        src = x.src
+        if src and x.op is movement:
+            x = src[0]
     return x.arg if x.op is Ops.CONST else None
 
 

@@ -79,7 +79,7 @@ def _call_text(node: UOp, refs: dict[UOp, str], names: dict[int, str]) -> str:
     if node.op is Ops.CONST:
         items = [literal_text(node.arg)]
     elif node.op is Ops.BUFFER:
-        items = [json.dumps(names.get(id(node.arg)) or _name_of(node.arg))]
+        items = [json.dumps(names.get(id(node.realized)) or _name_of(node.realized))]
     else:
         items = [refs[s] if s.op is not Ops.CONST else _operand_text(s, node.dtype) for s in node.src]
         items += [f"{name}={literal_text(value)}" for name, value in _fields_of(node)]

@@ -20,7 +20,7 @@ from uopc_core.errors import DTypeError
 from uopc_core.ir.infer import INFER, Shape
 from uopc_core.ir.op import Ops
 
-__all__ = ["TRACED", "TRACKED", "Scalar", "UOp", "toposort"]
+__all__ = ["TRACED", "TRACKED", "TYPED_BY_DTYPE", "Scalar", "UOp", "toposort"]
 
 Scalar = bool | int | float | complex
 
@@ -30,6 +30,8 @@ TRACED = 2  # depends on a PARAM, so it has no value yet
 _KEEPS_SIGN_BIT = struct.Struct("<d")
 _KEEPS_SIGN_BITS = struct.Struct("<dd")
 _CONST, _BUFFER, _PARAM, _STAGE = Ops.CONST, Ops.BUFFER, Ops.PARAM, Ops.STAGE
+# ops whose dtype does not follow from their sources
+TYPED_BY_DTYPE = frozenset({Ops.CONST, Ops.PARAM, Ops.IOTA, Ops.CAST, Ops.BITCAST})
 
 
 class _Ref(weakref.ref["UOp"]):
@@ -58,6 +60,8 @@ def _forget(ref: Any) -> None:
 class UOp:
     """An immutable node. Make one with `UOp.new`, `UOp.const` or an operator; equal nodes are the same object.
 
+    Only what it takes to get at the value changes, once there is memory that holds it.
+
     Attributes:
         op: the operation.
         src: the nodes it takes.
@@ -65,9 +69,9 @@ class UOp:
         dtype: of its elements.
         shape: a tuple of ints.
         flags: TRACKED and TRACED, from its sources.
-        depth: of the graph that is still to be computed.
+        depth: of the graph that was still to be computed when it was made; 0 of what is in memory.
         held: how many handles of the user's stand for it; such a node is materialised rather than computed twice.
-        realized: the memory that holds its value, once computed; a leaf for planning, never for differentiation.
+        realized: the memory that holds its value: of a BUFFER always, of others once computed (see `settle`).
     """
 
     __slots__ = ("__weakref__", "arg", "depth", "dtype", "flags", "held", "op", "realized", "shape", "src")
@@ -87,7 +91,7 @@ class UOp:
         """The node with these fields. Shape and dtype follow from the type rule of `op`.
 
         Args:
-            dtype: for the ops whose dtype does not follow from their sources: CONST PARAM IOTA CAST BITCAST.
+            dtype: for the ops whose dtype does not follow from their sources, see TYPED_BY_DTYPE.
         Raises:
             ShapeError, DTypeError: the type rule rejects the sources.
         """
@@ -150,6 +154,28 @@ class UOp:
     def size(self) -> int:
         """Number of elements."""
         return prod(self.shape)
+
+    def settle(self, memory: Any) -> None:
+        """Let `memory` hold the value from now on: a leaf for planning, never for differentiation.
+
+        Unless a derivative may pass through it, the node becomes a BUFFER, so that nothing that is built on it keeps
+        what it was computed from. It leaves the table: a node with these sources made later is another one.
+        Readers in other threads take `src` first and `op` or `realized` after it; then they see either the node that it
+        was, or a leaf.
+        """
+        if self.realized is not None:  # another thread was first
+            return
+        self.realized = memory
+        self.depth = 0
+        src = self.src
+        if self.flags or (self.op is not _STAGE and any([s.flags & TRACKED for s in src])):
+            return
+        key = (self.op, src, self.arg, self.dtype if self.op in TYPED_BY_DTYPE else None)
+        ref = _table.get(key)
+        if ref is not None and ref() is self and key in _table and _table[key] is ref:
+            del _table[key]
+        self.op = _BUFFER
+        self.src = ()
 
     def toposort(self) -> list[UOp]:
         """Every node that this one depends on and itself, sources before their consumers."""
@@ -333,12 +359,12 @@ def _make(key: Hashable, op: Ops, src: tuple[UOp, ...], arg: Any, dtype: DType |
     node.arg = arg
     node.shape = shape
     node.dtype = dtype
-    node.realized = None
+    node.realized = arg if op is _BUFFER else None
     node.held = 0
     flags = depth = 0
     for s in src:
         flags |= s.flags
-        if s.realized is None and s.depth >= depth:
+        if s.depth >= depth:
             depth = s.depth + 1
     node.depth = depth
     node.flags = _flags_of(op, arg, dtype, flags)
@@ -407,12 +433,13 @@ def toposort(roots: Iterable[UOp]) -> list[UOp]:
             order.append(node)
         elif node not in seen:
             seen.add(node)
-            if not node.src:
+            src = node.src
+            if not src:
                 order.append(node)
                 continue
             stack.append(node)
             stack.append(None)
-            for s in reversed(node.src):
+            for s in reversed(src):
                 if s not in seen:
                     stack.append(s)
     return order

@@ -8,11 +8,9 @@ from uopc_core.errors import DTypeError, ShapeError, VerifyError
 from uopc_core.ir.arguments import FIELDS, field_values, is_shape
 from uopc_core.ir.infer import INFER
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import TRACED, TRACKED, UOp, toposort
+from uopc_core.ir.uop import TRACED, TRACKED, TYPED_BY_DTYPE, UOp, toposort
 
 __all__ = ["verify"]
-
-_TYPED = frozenset({Ops.CONST, Ops.PARAM, Ops.IOTA, Ops.CAST, Ops.BITCAST})
 
 
 def verify(roots: Iterable[UOp]) -> None:
@@ -27,9 +25,10 @@ def verify(roots: Iterable[UOp]) -> None:
             if s not in done:
                 raise _fault(node, "no cycles", f"a cycle through {s}")
         done.add(node)
-        _verify_argument(node)
-        _verify_type(node)
-        _verify_identity(node)
+        if node.op is not Ops.BUFFER or node.arg is node.realized:  # else it was another op before it was computed
+            _verify_argument(node)
+            _verify_type(node)
+            _verify_identity(node)
         _verify_flags(node)
         _verify_depth(node)
         _verify_memory(node)
@@ -49,7 +48,7 @@ def _verify_argument(node: UOp) -> None:
 
 
 def _verify_type(node: UOp) -> None:
-    given = node.dtype if node.op in _TYPED else None
+    given = node.dtype if node.op in TYPED_BY_DTYPE else None
     try:
         shape, dtype = INFER[node.op](node.op, node.src, node.arg, given)
     except (ShapeError, DTypeError) as error:
@@ -59,7 +58,7 @@ def _verify_type(node: UOp) -> None:
 
 
 def _verify_identity(node: UOp) -> None:
-    if UOp.new(node.op, node.src, node.arg, node.dtype if node.op in _TYPED else None) is not node:
+    if UOp.new(node.op, node.src, node.arg, node.dtype if node.op in TYPED_BY_DTYPE else None) is not node:
         raise _fault(node, "one node per op, sources and argument", "a second one")
 
 
@@ -77,10 +76,13 @@ def _verify_flags(node: UOp) -> None:
 
 
 def _verify_depth(node: UOp) -> None:
-    # a source that had a value when the node was made does not count, so the depth may be less
-    most = max([s.depth + 1 for s in node.src], default=0)
-    if not 0 <= node.depth <= most:
-        raise _fault(node, f"a depth of 0 to {most}", node.depth)
+    if node.src and node.realized is None:
+        # more than the sources say where one of them has come to be in memory since
+        least = max([s.depth for s in node.src]) + 1
+        if node.depth < least:
+            raise _fault(node, f"a depth of {least} or more", node.depth)
+    elif node.depth:
+        raise _fault(node, "a depth of 0", node.depth)
 
 
 def _verify_memory(node: UOp) -> None:

@@ -38,7 +38,6 @@ CALL_WORK = 300  # what a NumPy call counts for besides its elements
 TOO_SMALL = 2000  # work up to which NumPy is faster than any call of compiled code
 MAX_RECORDS = 8192
 
-_BUFFER = Ops.BUFFER
 _MAY_BE_CONSTANT = frozenset({Ops.CONST, Ops.RESHAPE, Ops.EXPAND})
 
 
@@ -53,8 +52,10 @@ class _Record:
 
     def __init__(self, canonical: Canonical) -> None:
         self.runs = 0
-        self.work = sum([prod(node.shape) + CALL_WORK for node in canonical.order])
-        self.is_direct = self.work <= DIRECT_WORK and not any(map(may_be_contraction, canonical.order))
+        self.work = sum([prod(node.shape) + CALL_WORK for node, _, _ in canonical.order])
+        self.is_direct = self.work <= DIRECT_WORK and not any(
+            may_be_contraction(op, node.arg, src) for node, op, src in canonical.order
+        )
         self.program: Program | None = None
 
 
@@ -67,7 +68,7 @@ def realize_all(values: Sequence[Any]) -> list[Buffer]:
 
     All of it is one plan.
 
-    Each computed node keeps its memory in `realized`; a node that has some, or is a BUFFER, is not computed again.
+    Each computed node keeps its memory (see `UOp.settle`) and is not computed again.
 
     Returns:
         the memory of each node, in order.
@@ -76,16 +77,16 @@ def realize_all(values: Sequence[Any]) -> list[Buffer]:
         IndexBoundsError: a gather or scatter met an index outside its axis.
     """
     nodes: list[UOp] = [x if type(x) is UOp else x.uop for x in values]
-    waiting = [node for node in nodes if node.realized is None and node.op is not _BUFFER]
+    waiting = [node for node in nodes if node.realized is None]
     if waiting:
         if any(node.flags & TRACED for node in waiting):
             raise TraceError("a value was asked for while tracing: there are only shapes and dtypes then")
         computed = _compute(waiting)
         for node, buffer in computed.items():
             if not _is_constant(node):  # those outlive their users, and a kernel has them cheaper than from memory
-                node.realized = buffer
-        return [node.arg if node.op is _BUFFER else computed.get(node) or node.realized for node in nodes]
-    return [node.arg if node.op is _BUFFER else node.realized for node in nodes]
+                node.settle(buffer)
+        return [node.realized or computed[node] for node in nodes]
+    return [node.realized for node in nodes]
 
 
 def _compute(waiting: Sequence[UOp]) -> dict[UOp, Buffer]:
@@ -114,7 +115,7 @@ def _outputs_if_tiny(waiting: Sequence[UOp]) -> list[UOp] | None:
     while stack:
         node = stack.pop()
         op = node.op
-        if node in seen or node.realized is not None or op is _BUFFER:
+        if node in seen or node.realized is not None:
             continue
         seen.add(node)
         if op in _MAY_BE_CONSTANT and _is_constant(node) and node not in outputs:
@@ -130,8 +131,10 @@ def _outputs_if_tiny(waiting: Sequence[UOp]) -> list[UOp] | None:
 
 def _is_constant(node: UOp) -> bool:
     """Whether this is one number, in any shape."""
-    while node.op is Ops.EXPAND or node.op is Ops.RESHAPE:
-        node = node.src[0]
+    src = node.src
+    while src and (node.op is Ops.EXPAND or node.op is Ops.RESHAPE):
+        node = src[0]
+        src = node.src
     return node.op is Ops.CONST
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from uopc_core.codegen.c_source import Source
-from uopc_core.ir.op import Ops
 from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp
 from uopc_core.loop.fuse import lower_group
@@ -34,7 +33,7 @@ def explain_nodes(nodes: Sequence[UOp]) -> str:
 
     Nothing is computed. The C is what a compiler would be given, also where there is none.
     """
-    waiting = [node for node in nodes if node.realized is None and node.op is not Ops.BUFFER]
+    waiting = [node for node in nodes if node.realized is None]
     if not waiting:
         return "nothing to compute: the value is in memory\n"
     plan, _ = make_plan(waiting)

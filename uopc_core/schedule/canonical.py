@@ -15,13 +15,12 @@ from typing import Any
 
 from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import Scalar, UOp
+from uopc_core.ir.uop import TYPED_BY_DTYPE, Scalar, UOp
 
 __all__ = ["WORTH_KEEPING", "Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
 
 _BUFFER, _CONST, _PARAM, _STAGE = Ops.BUFFER, Ops.CONST, Ops.PARAM, Ops.STAGE
 _BROADCASTS = frozenset({Ops.CONST, Ops.PARAM, Ops.RESHAPE, Ops.EXPAND})  # what one number in any shape may be made of
-_TYPED_BY_DTYPE = frozenset({Ops.CONST, Ops.CAST, Ops.BITCAST, Ops.IOTA})
 _LITERAL_FLOATS = frozenset({0.5, -0.5, 0.25, float("inf"), float("-inf")})
 _MAX_LITERAL = 16
 # what a handle of the user's may stand for without having been computed; movement alone costs nothing to redo
@@ -46,12 +45,16 @@ class Bindings:
         self.scalars = scalars
 
 
+Computed = tuple[UOp, Ops, tuple[UOp, ...]]
+
+
 class Canonical:
     """A graph in canonical form.
 
     Attributes:
         key: equal for graphs that one plan serves.
-        order: the nodes to compute, sources first; leaves are not among them.
+        order: the nodes to compute, sources first, each with its op and its sources as they were (another thread may
+            compute a node meanwhile); leaves are not among them.
         outputs: what is to be materialised: the roots first, then whatever else handles stand for.
         leaves: number of every leaf node, in the order of `bindings.buffers`.
         bindings: the memory and the numbers of this very graph.
@@ -63,7 +66,7 @@ class Canonical:
     def __init__(
         self,
         key: Hashable,
-        order: list[UOp],
+        order: list[Computed],
         outputs: list[UOp],
         leaves: dict[UOp, int],
         bindings: Bindings,
@@ -84,7 +87,7 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
         keep_held: also materialise what a live handle stands for (not while tracing, where handles are the traced
             function's own).
     """
-    order: list[UOp] = []
+    order: list[Computed] = []
     numbers: dict[UOp, int] = {}
     leaves: dict[UOp, int] = {}
     entries: list[Hashable] = []
@@ -97,6 +100,7 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
         if node in numbers:
             stack.pop()
             continue
+        src = node.src  # before the op, see `UOp.settle`
         op = node.op
         number = _broadcast_leaf(node) if op in _BROADCASTS else node
         if op is _BUFFER or (node.realized is not None and number.op is not _CONST):
@@ -106,11 +110,11 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
             leaves[node] = len(leaves)
             entry = (_PARAM, node.shape, node.dtype)
         elif number.op is _CONST and (number is node or _is_literal(number.arg)):
-            order.append(node)  # one number in any shape is one entry, without the nodes that broadcast it
+            order.append((node, op, src))  # one number in any shape is one entry, without the nodes that broadcast it
             entry = (_CONST, number_text(number.arg), node.dtype, node.shape)
         else:
             n_stack = len(stack)
-            for s in reversed(node.src):
+            for s in reversed(src):
                 if s not in numbers and s not in constants:
                     constant = _changing_constant(s) if s.op in _BROADCASTS else None
                     if constant is None:
@@ -119,8 +123,8 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
                         constants[s] = constant
             if len(stack) > n_stack:
                 continue
-            order.append(node)
-            entry = _entry(node, numbers, constants, bound)
+            order.append((node, op, src))
+            entry = _entry(order[-1], numbers, constants, bound)
             if keep_held and node.held and op in WORTH_KEEPING:
                 held.append(node)
         stack.pop()
@@ -134,15 +138,14 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
 
 
 def _memory_of(leaf: UOp) -> Any:
-    if leaf.realized is not None:
-        return leaf.realized
-    return leaf.arg if leaf.op is _BUFFER else leaf.arg[0]
+    return leaf.realized if leaf.realized is not None else leaf.arg[0]
 
 
-def _entry(node: UOp, numbers: dict[UOp, int], constants: dict[UOp, UOp], bound: list[UOp]) -> Hashable:
-    """What the key says of `node`; the changing constants that it uses go to `bound`, one more for each use."""
+def _entry(computed: Computed, numbers: dict[UOp, int], constants: dict[UOp, UOp], bound: list[UOp]) -> Hashable:
+    """What the key says of a node; the changing constants that it uses go to `bound`, one more for each use."""
+    node, op, src = computed
     sources: list[Hashable] = []
-    for s in node.src:
+    for s in src:
         number = numbers.get(s)
         if number is None:
             leaf = constants[s]
@@ -150,13 +153,13 @@ def _entry(node: UOp, numbers: dict[UOp, int], constants: dict[UOp, UOp], bound:
             sources.append((leaf.dtype, s.shape))
         else:
             sources.append(number)
-    if node.op in _TYPED_BY_DTYPE:
-        return (node.op, node.arg, node.dtype, *sources)
-    if node.op is _PARAM:  # a run-time scalar that is itself an output
-        return (node.op, node.arg[0], node.dtype)
-    if node.op is _STAGE:
-        return (node.op, node.arg if node.arg == "materialize" else None, *sources)
-    return (node.op, node.arg, *sources)
+    if op is _PARAM:  # a run-time scalar that is itself an output
+        return (op, node.arg[0], node.dtype)
+    if op in TYPED_BY_DTYPE:
+        return (op, node.arg, node.dtype, *sources)
+    if op is _STAGE:
+        return (op, node.arg if node.arg == "materialize" else None, *sources)
+    return (op, node.arg, *sources)
 
 
 def _changing_constant(node: UOp) -> UOp | None:
@@ -169,9 +172,11 @@ def _changing_constant(node: UOp) -> UOp | None:
 
 def _broadcast_leaf(node: UOp) -> UOp:
     """What `node` broadcasts; a constant is read as a constant, also when somebody asked for its value before."""
-    if node.op is Ops.EXPAND:
-        node = node.src[0]
-    return node.src[0] if node.op is Ops.RESHAPE else node
+    src = node.src
+    if src and node.op is Ops.EXPAND:
+        node = src[0]
+        src = node.src
+    return src[0] if src and node.op is Ops.RESHAPE else node
 
 
 def _is_constant(node: UOp) -> bool:
@@ -198,19 +203,20 @@ def rebuild(canonical: Canonical) -> list[UOp]:
     n_buffers = len(canonical.leaves)
     made: dict[UOp, UOp] = {leaf: UOp.param(i, leaf.shape, leaf.dtype) for leaf, i in canonical.leaves.items()}
     next_scalar = n_buffers
-    for node in canonical.order:
-        if node.op in _BROADCASTS and _is_constant(node):
+    for computed in canonical.order:
+        node, op, src = computed
+        if op in _BROADCASTS and _is_constant(node):
             made[node] = node
             continue
         sources: list[UOp] = []
-        for s in node.src:
+        for s in src:
             known = made.get(s)
             if known is None:
                 scalar = UOp.param(next_scalar, (), canonical.scalar_dtypes[next_scalar - n_buffers], "scalar")
                 next_scalar += 1
                 known = scalar if s.shape == () else _broadcast(scalar, s.shape)
             sources.append(known)
-        made[node] = _remake(node, tuple(sources))
+        made[node] = _remake(computed, tuple(sources))
     return [made[node] for node in canonical.outputs]
 
 
@@ -228,9 +234,10 @@ def _broadcast(scalar: UOp, shape: Iterable[int]) -> UOp:
     return scalar.reshape((1,) * len(shape)).expand(shape)
 
 
-def _remake(node: UOp, sources: tuple[UOp, ...]) -> UOp:
-    if node.op is _STAGE and node.arg != "materialize":
+def _remake(computed: Computed, sources: tuple[UOp, ...]) -> UOp:
+    node, op, _ = computed
+    if op is _STAGE and node.arg != "materialize":
         return sources[0]
     if not sources:
         return node
-    return UOp.new(node.op, sources, node.arg, node.dtype if node.op in _TYPED_BY_DTYPE else None)
+    return UOp.new(op, sources, node.arg, node.dtype if op in TYPED_BY_DTYPE else None)

@@ -4,7 +4,9 @@ planner.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
@@ -14,6 +16,6 @@ __all__ = ["MIN_LIBRARY_WORK", "may_be_contraction"]
 MIN_LIBRARY_WORK = 16384  # multiplications; below it generated code beats the call
 
 
-def may_be_contraction(node: UOp) -> bool:
-    """Whether a plan must decide about `node`: it may be a product that is large enough for the library."""
-    return node.op is Ops.REDUCE and node.arg[0] is Ops.ADD and prod(node.src[0].shape) >= MIN_LIBRARY_WORK
+def may_be_contraction(op: Ops, arg: Any, src: Sequence[UOp]) -> bool:
+    """Whether a plan must decide about a node of these fields: it may be a product large enough for the library."""
+    return op is Ops.REDUCE and arg[0] is Ops.ADD and prod(src[0].shape) >= MIN_LIBRARY_WORK

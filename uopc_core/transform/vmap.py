@@ -94,8 +94,8 @@ def _traced_order(roots: Sequence[UOp]) -> list[UOp]:
 def _repeated(x: UOp, size: int) -> UOp:
     """`x` with a leading axis along which it does not vary; a constant stays one that rules recognise."""
     source = x
-    while source.op in (Ops.RESHAPE, Ops.EXPAND):
-        (source,) = source.src
+    while (src := source.src) and source.op in (Ops.RESHAPE, Ops.EXPAND):
+        (source,) = src
     if source.op is Ops.CONST:
         return UOp.const(source.arg, source.dtype, (size, *x.shape))
     return broadcast_to(x, (size, *x.shape))
