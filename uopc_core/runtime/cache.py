@@ -24,9 +24,9 @@ from uopc_core.recent import Recent
 from uopc_core.runtime.folder import (
     cache_folder,
     has_room,
-    is_ours,
     make_again,
     private_folder,
+    read_file,
     replace_file,
     temporary_name,
 )
@@ -133,11 +133,9 @@ def _object_path(toolchain: Toolchain, source: str, folder: str) -> str:
 def _load_object(path: str, symbols: Sequence[str]) -> Library | None:
     """The object at `path` if it is there, ours, whole, and has these functions."""
     try:
-        with open(path, "rb") as file:
-            status = os.fstat(file.fileno())
-            content = file.read()
+        content, status = read_file(path)
         code, trailer = content[:-_TRAILER_BYTES], content[-_TRAILER_BYTES:]
-        if not is_ours(status) or trailer != _trailer(path, code):
+        if trailer != _trailer(path, code):
             return None
         if status.st_mtime < time() - _DAY_S:
             os.utime(path)  # the day of the last use, for `sweep`
@@ -231,12 +229,12 @@ def _compile(key: _Key, folder: str) -> Function:
 
 
 def _compile_somewhere(toolchain: Toolchain, source: str, path: str, symbols: Sequence[str]) -> Library:
-    """The object of `source` at `path`, or in the private folder where that one is full or cannot be written to."""
+    """The object of `source` at `path`, or in the private folder where that is full, or a folder has the name."""
     try:
         return compile_object(toolchain, source, path, symbols)
     except CompileError:
         private, folder = private_folder(), os.path.dirname(path)
-        if private is None or private == folder or has_room(folder):
+        if private is None or private == folder or (has_room(folder) and not os.path.isdir(path)):
             raise
         return compile_object(toolchain, source, _object_path(toolchain, source, private), symbols)
 

@@ -28,6 +28,7 @@ __all__ = [
     "leave_folder",
     "make_again",
     "private_folder",
+    "read_file",
     "replace_file",
     "temporary_name",
 ]
@@ -85,6 +86,20 @@ def leave_folder() -> bool:
 def is_ours(status: os.stat_result) -> bool:
     """Whether a file is of the user that runs this process; False where the system does not tell."""
     return hasattr(os, "geteuid") and status.st_uid == os.geteuid()
+
+
+def read_file(path: str) -> tuple[bytes, os.stat_result]:
+    """The content and the state of a file of ours.
+
+    Raises:
+        OSError: there is none; or something else of its name, a FIFO perhaps, which nobody waits for.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or not is_ours(status):
+            raise FileNotFoundError(f"{path}: expected a file of the user's own")
+        return file.read(), status
 
 
 def replace_file(path: str, content: bytes) -> None:
@@ -153,8 +168,7 @@ def _own_part(path: str | None) -> str | None:
             if os.listdir(own):
                 return None
             replace_file(marker, _MARK.encode())
-        with open(marker, encoding="utf-8", errors="replace") as file:
-            return own if file.read() == _MARK else None
+        return own if read_file(marker)[0] == _MARK.encode() else None
     except OSError:
         return None
 

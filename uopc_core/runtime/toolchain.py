@@ -27,7 +27,7 @@ from typing import Any
 from uopc_core.errors import SettingsError
 from uopc_core.forks import in_forked_child
 from uopc_core.once import once
-from uopc_core.runtime.folder import cache_folder, leave_folder, replace_file
+from uopc_core.runtime.folder import cache_folder, leave_folder, read_file, replace_file
 from uopc_core.runtime.library import Library, can_load
 from uopc_core.settings import current
 
@@ -201,18 +201,27 @@ def _examine(command: tuple[str, ...], folder: str) -> Toolchain | None:
         kept = _probe(command, cpu, folder)
         if kept is not None:
             with suppress(OSError):
-                replace_file(path, json.dumps(asdict(kept)).encode())
+                replace_file(path, json.dumps({"toolchain": asdict(kept), "seal": _seal(path, asdict(kept))}).encode())
     return kept
 
 
+def _seal(path: str, fields: Mapping[str, Any]) -> str:
+    """Over an answer, and over the name of its file, which is a digest of what was asked."""
+    text = json.dumps(fields, sort_keys=True)
+    return hashlib.sha256(f"{os.path.basename(path)}\0{text}".encode()).hexdigest()
+
+
 def _read_answer(path: str) -> Toolchain | None:
+    """The answer in a file, or None where there is none, or it is not as it was written, or not true any more."""
     try:
-        with open(path, encoding="utf-8") as file:
-            fields: dict[str, Any] = json.load(file)
-        lists: dict[str, Any] = {name: tuple(fields[name]) for name in ("command", "flags", "libs")}
-        answer = Toolchain(**(fields | lists))
-    except (OSError, ValueError, TypeError, KeyError):
+        kept = json.loads(read_file(path)[0])
+        fields: dict[str, Any] = kept["toolchain"]
+        if kept["seal"] != _seal(path, fields):
+            return None
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
+    lists: dict[str, Any] = {name: tuple(fields[name]) for name in ("command", "flags", "libs")}
+    answer = Toolchain(**(fields | lists))
     return answer if all(os.path.exists(lib) for lib in answer.libs if os.path.isabs(lib)) else None
 
 
