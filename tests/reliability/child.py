@@ -5,18 +5,21 @@ import importlib
 import json
 import os
 import resource
+import signal
 import sys
 from typing import Any
 
 __all__ = ["main"]
 
-_SET_SECURE_BITS, _NO_ROOT = 28, 1  # of prctl(2)
+_SET_SIGNAL_OF_PARENTS_DEATH, _SET_SECURE_BITS, _NO_ROOT = 1, 28, 1  # of prctl(2)
 _CAPABILITIES_3 = 0x20080522  # of capset(2)
 
 
 def _be_anyone() -> None:
-    """Let the permissions of files hold for root too, in this process and in those that it starts."""
+    """End with the process of the tests; let the permissions of files hold for root too, here and in its children."""
     libc = ctypes.CDLL(None)
+    if hasattr(libc, "prctl"):
+        libc.prctl(_SET_SIGNAL_OF_PARENTS_DEATH, signal.SIGKILL, 0, 0, 0)
     if os.geteuid() == 0 and hasattr(libc, "capset"):
         libc.prctl(_SET_SECURE_BITS, _NO_ROOT, 0, 0, 0)
         libc.capset((ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0), (ctypes.c_uint32 * 6)())

@@ -13,11 +13,11 @@ class Tries:
 
     def __init__(self, is_full: bool) -> None:
         self.tried = self.survived = 0
-        self._is_full = is_full
+        self.is_full = is_full
 
     def __call__(self, short: int, full: int) -> Iterator[int]:
         """The numbers of the tries, from 0; what the body raises ends them, and is the one that did not survive."""
-        for number in range(full if self._is_full else short):
+        for number in range(full if self.is_full else short):
             self.tried += 1
             yield number
             self.survived += 1

@@ -1,7 +1,9 @@
 """Programs that trials run in their children, and what they count there."""
 
+import random
 import warnings
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import uopc_array as xp
 from tests.reliability.trial import Outcome
 from uopc_core.runtime.cache import stats
 
-__all__ = ["CASES", "Values", "compute", "computes_by_numpy", "wrong_values"]
+__all__ = ["CASES", "Values", "compute", "computes_by_numpy", "is_right", "new_function", "wrong_values"]
 
 Values = Any  # what NumPy makes of the same
 
@@ -63,6 +65,33 @@ CASES: dict[str, Callable[[], tuple[Any, Values]]] = {
     "in place": _in_place,
     "by NumPy": _by_numpy,
 }
+
+
+_STEPS: tuple[Callable[[Any], Any], ...] = (
+    lambda x: x * 0.5 + 1,
+    lambda x: x * x / (x * x + 2),
+    lambda x: abs(x - 2) + 0.25,
+    lambda x: 1 / (abs(x) + 1),
+    lambda x: x[::-1] - x * 0.25 + 1,
+    lambda x: x + (x > 1),
+    lambda x: (abs(x) + 0.5) ** 0.5,
+)
+
+
+def new_function(seed: int) -> Callable[[Any], Any]:
+    """A function of a vector, for NumPy and for us, finite everywhere; few other seeds give one with its kernel."""
+    steps = random.Random(seed).choices(_STEPS, k=9)
+    return lambda x: reduce(lambda value, step: step(value), steps, x)
+
+
+def is_right(seed: int, n: int = 3000) -> bool:
+    """Whether the new function of `seed` has NumPy's values, lazily, compiled, and in its derivative."""
+    function, values = new_function(seed), np.linspace(-0.7, 3, n)
+    x, wanted = xp.asarray(values), function(values)
+    compiled = xp.jit(function)
+    found = [function(x), *[compiled(x) for _ in range(3)]]
+    slope = xp.grad(lambda t: xp.sum(function(t)))(x)
+    return all(np.allclose(np.asarray(y), wanted, rtol=1e-12) for y in found) and bool(xp.all(xp.isfinite(slope)))
 
 
 def wrong_values() -> list[str]:

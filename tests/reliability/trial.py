@@ -88,7 +88,7 @@ class Child:
 
     def wait_for(self, text: str) -> None:
         """Until the child has printed `text`; whoever reads on can tell that it ended or hung before."""
-        while text not in self._out.text() and self._process.poll() is None and time.monotonic() < self._end:
+        while text not in self._out.text() and self.is_running() and time.monotonic() < self._end:
             time.sleep(_POLL_S)
 
     def is_running(self) -> bool:
