@@ -23,7 +23,7 @@ from uopc_array._numbers import is_sequence
 from uopc_array._promotion import check_cast, check_casting, result_dtype
 from uopc_array._ufunc import namespace_name
 from uopc_array.array import Array
-from uopc_core import TRACED, TRACKED, DType, composite
+from uopc_core import TRACED, TRACKED, DType, UOp, composite
 from uopc_core.errors import shortened
 
 __all__ = ["array_function"]
@@ -98,9 +98,13 @@ def _write(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwarg
     if path == "copyto":
         _copyto(*args, **kwargs)
         return
-    values = to_host(f"numpy.{path}", target)
-    call_host(f"numpy.{path}", function, (values, *args[1:]), kwargs)
-    target._write(node_from_numpy(values))
+
+    def written(node: UOp) -> UOp:
+        values = to_host(f"numpy.{path}", Array._array_from_uop(node))
+        call_host(f"numpy.{path}", function, (values, *args[1:]), kwargs)
+        return node_from_numpy(values)
+
+    target._update(written)
 
 
 def _copyto(dst: Array, src: Any, casting: str = "same_kind", where: Any = True) -> None:
@@ -111,7 +115,7 @@ def _copyto(dst: Array, src: Any, casting: str = "same_kind", where: Any = True)
         return
     mask = mask_node("copyto", where)
     values = value_node(src if is_scalar(src) else as_node(src, name="copyto"), dst.dtype, dst.shape)
-    dst._write(composite.broadcast_to(mask, dst.shape).where(values, dst._uop))
+    dst._update(lambda node: composite.broadcast_to(mask, node.shape).where(values, node))
 
 
 def _check_source(dtype: DType, src: Any, casting: str) -> None:

@@ -5,29 +5,35 @@ Index arrays scatter into the view that the basic items of the key select; that 
 
 from __future__ import annotations
 
-import sys
 from typing import Any, cast
 
 import numpy as np
 
+from uopc_array._cells import make_leaf, write_element, write_in_memory
 from uopc_array._handle import Handle, View
-from uopc_array._indexing import ItemLens, ParsedKey, advanced_orders, concrete_key, is_basic, parse_key, view_of
+from uopc_array._indexing import (
+    ItemLens,
+    ParsedKey,
+    advanced_orders,
+    concrete_key,
+    is_basic,
+    names_one_element,
+    parse_key,
+    view_of,
+)
 from uopc_array._lenses import write_back
 from uopc_array._nodes import Operand, as_node, cast_handle, cast_node, const_node, is_scalar, to_operand
 from uopc_array._origins import check_places
-from uopc_array._realize import buffer_from_numpy, buffer_of_node
+from uopc_array._realize import buffer_of_node
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
 
-__all__ = ["assign", "assigned", "check_assignable", "own_memory", "value_node"]
+__all__ = ["assign", "assigned", "check_assignable", "value_node"]
 
 NumPyArray = np.ndarray[Any, Any]
 _BUFFER = Ops.BUFFER
-_NOTHING = UOp.const(0, dtypes.float64)
 _REALS = frozenset({bool, int, float})
-_PARTS = frozenset({int, type(None)})
-_count = sys.getrefcount
-LARGE = 1 << 15  # elements from which a pending value is written in the graph
+LARGE = 1 << 15  # elements from which a pending value is written in the graph, where it is half of the array
 
 
 def assigned(x: UOp, key: Any, value: Any) -> UOp:
@@ -131,24 +137,38 @@ def _assigned_where(x: UOp, mask: UOp, value: Operand) -> UOp:
 
 def assign(x: Handle, key: Any, value: Any) -> None:
     """``x[key] = value``: on the memory itself where only `x` can see it, else in the graph."""
-    if x._alias is None and not x._node.shape:
-        x._refuse_number("assignment")
-    # no local variable here may hold the node or its memory: `own_memory` counts who does
-    if type(value) in _REALS and x._alias is None and x._uop.op is _BUFFER and not x._uop.flags and _is_plain(key):
-        _store(own_memory(x), key, value)
-        return
-    operand = _operand_for(x._uop.dtype, value)
-    if _is_same_view(x, key, operand):
-        return
-    if _needs_graph(x, key, operand) or (_is_large_and_pending(operand) and is_basic(key)):
+    if x._alias is None:
+        shape = x._node.shape
+        if not shape:
+            x._refuse_number("assignment")
+        if type(value) in _REALS and not x._is_shadowed:
+            if type(key) is not slice and names_one_element(key, shape):
+                if write_element(x, key, value):
+                    return
+            elif _is_plain(key) and write_in_memory(x, (), _store, key, value):
+                return
+    operand = _operand_for(x._node.dtype, value)
+    if not _is_same_view(x, key, operand):
+        while not _is_assigned(x, key, operand):
+            pass
+
+
+def _is_assigned(x: Handle, key: Any, operand: Operand) -> bool:
+    """Assign, unless another thread comes between."""
+    if _needs_graph(x, key, operand) or (_is_most_of(x, operand) and is_basic(key)):
         _settle_base(x)
-        x._write(assigned(x._uop, key, operand))
-        return
-    check_assignable(as_node(operand).dtype, x._uop.dtype)
-    stored = operand if is_scalar(operand) else _values_of(operand)
-    if isinstance(stored, np.ndarray) and x._uop.dtype is dtypes.uint32:
-        stored = converted(stored, dtypes.uint32)
-    _store(_writable(x), _key_for_numpy(key), stored)
+        x._update(lambda node: assigned(node, key, operand))
+        return True
+    stored = _values_for(x._node.dtype, operand)
+    places = _key_for_numpy(key)
+    alias = x._alias
+    base, lenses = (alias.base, alias.lenses) if isinstance(alias, View) else (x, ())
+    base._memory("item assignment")
+    cell = base._cell() if base._is_shadowed else base
+    make_leaf(cell)
+    if lenses:
+        x._let_go()
+    return write_in_memory(cell, lenses, _store, places, stored)
 
 
 def _is_same_view(x: Handle, key: Any, value: Operand) -> bool:
@@ -170,33 +190,18 @@ def _settle_base(x: Handle) -> None:
         base._memory("item assignment")
 
 
-def _writable(x: Handle) -> NumPyArray:
-    """The elements of `x` as a NumPy array to write to."""
-    alias = x._alias
-    if not isinstance(alias, View):
-        x._memory("item assignment")
-        if alias is not None:
-            alias.version += 1
-        return own_memory(x)
-    base = alias.base
-    base._memory("item assignment")
-    x._rebind(_NOTHING)  # its node would keep the memory shared; `x` follows its base when it is read
-    alias.root.version += 1
-    target = own_memory(base)
-    for lens in alias.lenses:
-        target = lens.on_array(target)
-    return target
-
-
 def _is_plain(key: Any) -> bool:
     """Whether `key` is an int, a slice of ints or a tuple of those."""
+    if type(key) is slice:
+        return (
+            (key.start is None or type(key.start) is int)
+            and (key.stop is None or type(key.stop) is int)
+            and (key.step is None or type(key.step) is int)
+        )
     if type(key) is tuple:
-        return all([type(item) is int or _is_plain_slice(item) for item in cast("tuple[Any, ...]", key)])
-    return type(key) is int or _is_plain_slice(key)
-
-
-def _is_plain_slice(item: Any) -> bool:
-    return type(item) is slice and {type(item.start), type(item.stop), type(item.step)} <= _PARTS
+        items = cast("tuple[Any, ...]", key)
+        return all([type(item) is int or (type(item) is slice and _is_plain(item)) for item in items])
+    return type(key) is int
 
 
 def _store(target: NumPyArray, key: Any, value: Any) -> None:
@@ -225,16 +230,35 @@ def _needs_graph(x: Handle, key: Any, value: Operand) -> bool:
     return any(isinstance(item, Handle) and item._uop.flags for item in items)
 
 
-def _is_large_and_pending(value: Operand) -> bool:
-    """A computation whose result fuses with the write, rather than being stored first and copied then."""
+def _is_most_of(x: Handle, value: Operand) -> bool:
+    """Whether `value` is a computation whose result fuses with the write, rather than being stored first and copied
+    then: the write in the graph passes over all of the base of `x`.
+    """
     if is_scalar(value):
         return False
     node = as_node(value)
-    return node.realized is None and node.size >= LARGE
+    base = x._alias.base if isinstance(x._alias, View) else x
+    return node.realized is None and node.size >= max(LARGE, base._node.size // 2)
 
 
-def _values_of(value: Operand) -> NumPyArray:
-    return value._memory("item assignment").array if isinstance(value, Handle) else buffer_of_node(as_node(value)).array
+def _values_for(dtype: DType, value: Operand) -> Any:
+    """`value` as NumPy stores it in an array of `dtype`: a number, or an array.
+
+    Raises:
+        DTypeError: see `check_assignable`.
+    """
+    if is_scalar(value):
+        if isinstance(value, complex):
+            check_assignable(as_node(value).dtype, dtype)
+        return value
+    if isinstance(value, Handle):
+        check_assignable(value._node.dtype, dtype)
+        values = value._memory("item assignment").array
+    else:
+        node = as_node(value)
+        check_assignable(node.dtype, dtype)
+        values = buffer_of_node(node).array
+    return converted(values, dtypes.uint32) if dtype is dtypes.uint32 else values
 
 
 def _key_for_numpy(key: Any) -> Any:
@@ -251,41 +275,3 @@ def _key_for_numpy(key: Any) -> Any:
 def _within_range(places: NumPyArray) -> NumPyArray:
     """Indices that NumPy would wrap to negative ones, as the last there is."""
     return np.minimum(places, 2**63 - 1) if places.dtype == np.uint64 else places
-
-
-def own_memory(x: Handle) -> NumPyArray:
-    """The memory of `x`, which has been computed, to write to: a copy if it is read-only or seen by others."""
-    if x._uop.arg is not x._uop.realized:  # another node until it was computed, with one reference less
-        x._rebind(UOp.buffer(x._uop.realized))
-    uop = x._uop
-    memory = uop.realized
-    array = memory.array
-    base = array.base
-    shared = (
-        not array.flags.writeable
-        or _count(uop) > _ALONE[0]
-        or _count(memory) > _ALONE[1]
-        or _count(array) > _ALONE[2]
-        or (base is not None and _count(base) > _ALONE[3])
-    )
-    if shared:
-        x._rebind(UOp.buffer(buffer_from_numpy(array, copy=True)))
-        return x._uop.realized.array
-    return array
-
-
-def _references(x: Handle) -> tuple[int, int, int, int]:
-    """How many references there are to the node of `x`, its memory, the array over that, and the owner of the bytes.
-
-    The local variables are those of `own_memory`, which count too.
-    """
-    uop = x._uop
-    memory = uop.realized
-    array = memory.array
-    base = array.base
-    return _count(uop), _count(memory), _count(array), _count(base)
-
-
-# of a handle whose memory nobody else can see; measured, since it depends on how the interpreter holds its local
-# variables
-_ALONE = _references(Handle._from_uop(UOp.buffer(buffer_from_numpy(np.zeros(1)))))

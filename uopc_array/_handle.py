@@ -5,23 +5,26 @@ base counts its changes), and what is written to it is written to the base.
 A number, what NumPy has a scalar for, is a handle of no axes that neither is a view nor can have views: its value never
 changes. An array of no axes knows from the start that it may be viewed and written to.
 Invariant: a handle counts itself on its node (`uop.held`), so that what the user can see is computed once and kept.
+The two slots that change stand in `_cells`, which knows how threads share them.
 """
 
 from __future__ import annotations
 
+import functools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
+from uopc_array._cells import Cell, Root, detach, exchange, node_apart, put, replace, replace_all, root_of
 from uopc_array._lenses import Lens, MoveLens, RowLens, shortened_chain, write_back
 from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
 from uopc_array._strided import layout_of
 from uopc_array._tracing import current_record
-from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, Ops, UOp, current, when_eager
+from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, DType, Ops, UOp, current, when_eager
 from uopc_core.errors import shortened
 
-__all__ = ["Handle", "Root", "View"]
+__all__ = ["Handle", "View", "change_all"]
 
 _BUFFER = Ops.BUFFER
 MOST_LENSES = 16  # steps from a base to a view, before they are made one
@@ -44,18 +47,6 @@ def _computed_if_due(uop: UOp) -> UOp:
     return realize_node(uop)
 
 
-class Root:
-    """What a handle with views of it knows: how often it has changed since the first."""
-
-    __slots__ = ("version",)
-
-    def __init__(self) -> None:
-        self.version = 0
-
-    def is_stale(self) -> bool:
-        return False
-
-
 class View:
     """What a view knows.
 
@@ -63,16 +54,18 @@ class View:
         base: the handle whose elements these are, no view itself.
         lenses: the steps from there.
         root: the count of changes of `base`.
-        version: the count that the node of the view belongs to.
+        version: the count that the node of the view belongs to, read before that; None where the node is not to be
+            used. A view that follows its base gets another alias, so that node and count change together.
     """
 
     __slots__ = ("base", "lenses", "root", "version")
+    is_claim = False
 
-    def __init__(self, base: Handle, lenses: tuple[Lens, ...], root: Root) -> None:
+    def __init__(self, base: Handle, lenses: tuple[Lens, ...], root: Root, version: int | None) -> None:
         self.base = base
         self.lenses = lenses
         self.root = root
-        self.version = root.version
+        self.version = version
 
     def is_stale(self) -> bool:
         return self.version != self.root.version
@@ -87,10 +80,6 @@ class View:
             base = lens.on_node(base)
         return base
 
-    def present(self) -> UOp:
-        """The view of the present node of the base."""
-        return self.on_node(self.base._uop)
-
     def shorten(self) -> None:
         """Make one step of the steps from the base, so that neither they nor the nodes of views of views pile up."""
         node = self.base._node
@@ -102,7 +91,7 @@ class Handle:
 
     Attributes:
         _uop: the node that stands for the present value.
-        _node: the node that stood for it when somebody last looked.
+        _node: the node that stood for it when somebody last looked; its shape and dtype never change.
         _alias: what it knows as a view, or as an array of which there are views; of no axes any array knows something,
             and a number nothing.
         _mates: handles to compute together with this one, set only where there are any.
@@ -112,9 +101,11 @@ class Handle:
     __slots__ = ("__weakref__", "_alias", "_mates", "_node", "_weak")
     _is_shadowed = False  # True of the class for handles that a trace sees differently than everybody else
 
-    _alias: Root | View | None
+    _alias: Any  # Root | View | Claim | None
     _mates: tuple[weakref.ref[Any], ...]
     _node: UOp
+    _own_alias: Any  # these two are the slots themselves, where a trace puts properties in the place of their names
+    _own_node: UOp
     _weak: bool
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -156,20 +147,62 @@ class Handle:
 
     @property
     def _uop(self) -> UOp:
-        alias = self._alias
-        if alias is not None and alias.is_stale():
-            self._follow()
-        return self._node
+        # one step, see `_cells`
+        alias = self._own_alias
+        if alias is None:
+            return self._own_node
+        node = self._own_node
+        return self._follow() if alias.is_stale() else node
 
-    def _rebind(self, uop: UOp) -> None:
-        """Let this handle point at `uop` from now on; views of it do not follow."""
+    def _cell(self) -> Cell:
+        """What holds the slots that this thread sees."""
+        return self
+
+    def _replace(self, before: UOp | None, uop: UOp) -> bool:
+        """Give this handle, no view, the value of `uop`, if its node is still `before`; None is whatever it is."""
         if uop.depth > _lazy_depth:
             uop = _computed_if_due(uop)
-        if uop.flags:
-            _note_write(self, uop)
-        uop.held += 1
-        self._node.held -= 1
-        self._node = uop
+        note = _note_write(self, uop) if uop.flags else None
+        is_done = replace(self._cell() if self._is_shadowed else self, before, uop)
+        if note is not None and not is_done:
+            note.pop()
+        return is_done
+
+    def _base(self) -> Handle:
+        """What is written to when this handle is: itself, where it is no view."""
+        alias = self._alias
+        return alias.base if isinstance(alias, View) else self
+
+    def _written(self, base: UOp, uop: UOp) -> UOp:
+        """The node of the base after `uop` has been written to this handle, made of the node of the base before."""
+        alias = self._alias
+        return write_back(base, alias.on_node, lambda _: uop) if isinstance(alias, View) else uop
+
+    def _update(self, make: Callable[[UOp], UOp]) -> None:
+        """Give this handle the value that `make` makes of its node, as an assignment; `make` is called again where
+        another thread assigned meanwhile.
+
+        Raises:
+            TypeError: it is a number.
+        """
+        self._refuse_number("assignment")
+        alias = self._alias
+        if isinstance(alias, View):
+            alias.base._update(lambda base: _write_through(alias, base, make))
+            return
+        while True:
+            node = self._node_to_change()
+            if self._replace(node, make(node)):
+                return
+
+    def _node_to_change(self) -> UOp:
+        """The node of this handle, no view; nobody writes into its memory as long as it is held."""
+        while True:
+            cell = self._cell() if self._is_shadowed else self
+            uop = self._uop
+            if cell._own_node is uop:
+                return uop
+            detach(cell)
 
     def _write(self, uop: UOp) -> None:
         """Give this handle the value of `uop`, of its own shape and dtype, as an assignment to all of it.
@@ -178,13 +211,10 @@ class Handle:
             TypeError: it is a number.
         """
         self._refuse_number("assignment")
-        alias = self._alias
-        if isinstance(alias, View):
-            alias.base._write(write_back(alias.base._uop, alias.on_node, lambda _: uop))
-            return
-        self._rebind(uop)
-        if alias is not None:
-            alias.version += 1
+        if isinstance(self._alias, View):
+            self._update(lambda _: uop)
+        else:
+            self._replace(None, uop)
 
     def _refuse_number(self, name: str) -> None:
         """
@@ -197,21 +227,30 @@ class Handle:
                 "(t = ...), or make an array of no axes of it: xp.asarray(t)"
             )
 
-    def _view(self, uop: UOp, lens: Lens) -> Self:
-        """A handle on `uop`, which is what `lens` gives of this one: a view of its elements; of a number, a value."""
+    def _view(self, source: UOp, uop: UOp, lens: Lens) -> Self:
+        """A handle on `uop`, which is what `lens` gives of `source`, the node that this one had when somebody looked:
+        a view of its elements; of a number, a value.
+        """
         alias = self._alias
-        if isinstance(alias, View) and len(alias.lenses) >= MOST_LENSES:
-            alias.shorten()
-            uop = lens.on_node(alias.present())
-        view = self._from_uop(uop)
-        if alias is None:
-            if not self._node.shape:
-                return view
-            alias = self._alias = Root()
+        if alias is None and not self._node.shape:
+            return self._from_uop(uop)
+        cell = self._cell() if self._is_shadowed else self
         if isinstance(alias, View):
-            view._alias = View(alias.base, (*alias.lenses, lens), alias.root)
+            if len(alias.lenses) >= MOST_LENSES:
+                alias.shorten()
+                source = self._follow()
+                uop = lens.on_node(source)
+            # one step
+            alias = cell._own_alias
+            version = alias.version if cell._own_node is source else None
+            known = View(alias.base, (*alias.lenses, lens), alias.root, version)
         else:
-            view._alias = View(self, (lens,), alias)
+            root = alias if isinstance(alias, Root) else root_of(cell)
+            # one step
+            version = root.version if cell._own_node is source else None
+            known = View(self, (lens,), root, version)
+        view = self._from_uop(uop)
+        view._alias = known
         return view
 
     def _moved(self, node: UOp, op: Ops, arg: Sequence[int]) -> Self:
@@ -220,12 +259,13 @@ class Handle:
         uop = lens.on_node(node)
         if op is Ops.RESHAPE and uop is not node and not self._keeps_memory(lens):
             return self._same_kind(uop)
-        return self._view(uop, lens)
+        return self._view(node, uop, lens)
 
     def _in_a_row(self) -> Self:
         """All elements in the order of their indices, a view however they lie."""
         lens = RowLens()
-        return self._view(lens.on_node(self._uop), lens)
+        node = self._uop
+        return self._view(node, lens.on_node(node), lens)
 
     def _keeps_memory(self, lens: Lens) -> bool:
         """Whether NumPy could take this step, which has a reshape in it, without a copy; only strides decide."""
@@ -239,18 +279,33 @@ class Handle:
         """An array of the strides that this one has in NumPy; its elements must not be read."""
         alias = self._alias
         if not isinstance(alias, View):
-            return layout_of(self._uop.shape, self._uop.dtype)
-        layout = layout_of(alias.base._uop.shape, alias.base._uop.dtype)
+            return layout_of(self._node.shape, self._node.dtype)
+        layout = layout_of(alias.base._node.shape, alias.base._node.dtype)
         for lens in alias.lenses:
             layout = lens.on_array(layout)
         return layout
 
-    def _follow(self) -> None:
-        """Point at the elements that the base has by now."""
-        alias = self._alias
-        assert isinstance(alias, View)
-        self._rebind(alias.present())
-        alias.version = alias.root.version
+    def _follow(self) -> UOp:
+        """The present node of a view, or of an array that is written to in place."""
+        cell = self._cell()
+        alias = cell._own_alias
+        if not isinstance(alias, View):
+            return node_apart(cell)
+        version = alias.root.version
+        uop = alias.on_node(alias.base._uop)
+        if uop.depth > _lazy_depth:
+            uop = _computed_if_due(uop)
+        if not uop.flags & TRACED or self._node.flags & TRACED:  # else it is older than the trace, and stays as it is
+            put(cell, uop, View(alias.base, alias.lenses, alias.root, version))
+        return uop
+
+    def _let_go(self) -> None:
+        """Hold nothing of the memory of the base, which is to be written to; this view follows when it is read."""
+        cell = self._cell() if self._is_shadowed else self
+        alias = cell._own_alias
+        if alias.version is not None:
+            node = cell._own_node
+            put(cell, _stand_in(node.shape, node.dtype), View(alias.base, alias.lenses, alias.root, None))
 
     def _memory(self, what: str) -> Buffer:
         """The memory that holds the value, computed now if need be.
@@ -264,18 +319,53 @@ class Handle:
         if uop.op is _BUFFER:
             return uop.realized
         try:
-            if uop.realized is None and hasattr(self, "_mates") and not uop.flags & TRACED:
-                compute([uop, *_pending(self._mates)])
-                del self._mates
+            mates = getattr(self, "_mates", ())
+            if mates and uop.realized is None and not uop.flags & TRACED:
+                compute([uop, *_pending(mates)])
+                self._mates = ()
             memory = buffer_of_node(uop, what)
         except Exception as error:
             raise shortened(error) from None
         if uop.op is not _BUFFER and not uop.flags & TRACKED:  # a constant, or a bool that differentiation looks behind
-            self._rebind(UOp.buffer(memory))
+            exchange(self._cell(), uop, UOp.buffer(memory))
         return memory
 
     def __del__(self) -> None:
-        self._node.held -= 1
+        self._own_node.held -= 1
+
+
+Handle._own_node, Handle._own_alias = Handle.__dict__["_node"], Handle.__dict__["_alias"]
+
+
+def change_all(changes: Sequence[tuple[Handle, UOp, UOp]]) -> bool:
+    """Give handles, no views, other values, all or none: of each the handle, the node that it should still have, and
+    the one that it gets.
+    """
+    if len(changes) == 1:
+        return changes[0][0]._replace(*changes[0][1:])
+    cells: list[tuple[Cell, UOp, UOp]] = []
+    notes: list[list[Any]] = []
+    for handle, before, uop in changes:
+        node = _computed_if_due(uop)
+        note = _note_write(handle, node) if node.flags else None
+        notes += [] if note is None else [note]
+        cells.append((handle._cell(), before, node))
+    is_done = replace_all(cells)
+    if not is_done:
+        for note in notes:
+            note.pop()
+    return is_done
+
+
+def _write_through(alias: View, base: UOp, make: Callable[[UOp], UOp]) -> UOp:
+    """`base` with what `make` makes of the view in the place of the view."""
+    return write_back(base, alias.on_node, make)
+
+
+@functools.lru_cache(1024)
+def _stand_in(shape: tuple[int, ...], dtype: DType) -> UOp:
+    """A node without memory for a handle that does not use its node."""
+    return UOp.const(0, dtype, shape)
 
 
 def _note(handle: Handle, uop: UOp, weak: bool) -> None:
@@ -287,11 +377,15 @@ def _note(handle: Handle, uop: UOp, weak: bool) -> None:
             record.weak.append(uop)
 
 
-def _note_write(handle: Handle, uop: UOp) -> None:
-    """Tell the trace that runs of a handle, perhaps older than itself, that is to have another node."""
+def _note_write(handle: Handle, uop: UOp) -> list[Any] | None:
+    """Tell the trace that runs of a handle, perhaps older than itself, that is to have another node; where it is told,
+    what the note is the last item of.
+    """
     record = current_record()
-    if record is not None and uop.flags & TRACED and (handle._is_shadowed or not handle._node.flags & TRACED):
-        record.written.append((weakref.ref(handle), handle._node))
+    if record is None or not uop.flags & TRACED or (handle._node.flags & TRACED and not handle._is_shadowed):
+        return None
+    record.written.append((weakref.ref(handle), handle._node))
+    return record.written
 
 
 def _pending(mates: tuple[weakref.ref[Any], ...]) -> list[UOp]:

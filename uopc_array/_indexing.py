@@ -30,6 +30,7 @@ __all__ = [
     "concrete_key",
     "gather",
     "is_basic",
+    "names_one_element",
     "parse_key",
     "read",
     "read_any",
@@ -69,6 +70,16 @@ def is_basic(key: Any) -> bool:
         or (isinstance(item, int | np.integer) and not isinstance(item, bool))
         for item in items
     )
+
+
+def names_one_element(key: Any, shape: tuple[int, ...]) -> bool:
+    """Whether `key` is one int for each axis, all in bounds."""
+    if type(key) is int:
+        return len(shape) == 1 and -shape[0] <= key < shape[0]
+    if type(key) is not tuple:
+        return False
+    items = cast("tuple[Any, ...]", key)
+    return len(items) == len(shape) and all([type(i) is int and -n <= i < n for i, n in zip(items, shape, strict=True)])
 
 
 def parse_key(key: Any, shape: tuple[int, ...]) -> ParsedKey:

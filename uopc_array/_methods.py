@@ -43,7 +43,8 @@ class Methods(Handle):
     @property
     def real(self) -> Self:
         """The real parts, a view."""
-        return self._view(_bodies.real(self._uop), PartLens(Ops.REAL))
+        node = self._uop
+        return self._view(node, _bodies.real(node), PartLens(Ops.REAL))
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -54,7 +55,8 @@ class Methods(Handle):
         """The imaginary parts: of complex arrays a view, else zeros."""
         if not is_complex(self._uop.dtype):
             return self._same_kind(_bodies.imag(self._uop))
-        return self._view(_bodies.imag(self._uop), PartLens(Ops.IMAG))
+        node = self._uop
+        return self._view(node, _bodies.imag(node), PartLens(Ops.IMAG))
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -186,7 +188,10 @@ class Methods(Handle):
 
     def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool = True) -> None:
         """Sort this array in place."""
-        self._write(as_node(call("sort", self, axis=axis, stable=stable)))
+        try:
+            self._update(lambda node: as_node(call("sort", self._from_uop(node), axis=axis, stable=stable)))
+        except Exception as error:
+            raise shortened(error, "sort") from None
 
     def fill(self, value: Any) -> None:
         """Assign `value` to every element."""
@@ -203,13 +208,12 @@ class Methods(Handle):
             raise shortened(error, "put") from None
 
     def _put(self, indices: Any, given: Any, mode: str) -> None:
-        flat = self.flatten()
-        places = self._places("put", call("asarray", indices).reshape(-1), self._uop.size, mode)
+        places = self._places("put", call("asarray", indices).reshape(-1), self._node.size, mode)
         if given.size and places.size != given.size:
             given = call("take", given, call("remainder", call("arange", places.size), given.size))
         if given.size:
-            flat[places] = given  # pyright: ignore[reportIndexIssue]
-            self._write(as_node(flat.reshape(self._uop.shape)))
+            self._refuse_number("put")
+            self.flat[places] = given  # pyright: ignore[reportIndexIssue]
 
     def _places(self, name: str, indices: Any, n: int, mode: str) -> Any:
         """Indices into `n` places; those out of bounds as `mode` says."""

@@ -199,21 +199,27 @@ def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
         return NotImplemented
     if x._alias is None and not x._node.shape:
         return _binary(function, x, y)
-    try:
-        uop = function(x, y)
-    except Exception as error:
-        raise shortened(error) from None
-    target = x._uop
-    check_same_kind(name, uop.dtype, target.dtype)
-    if uop.shape != target.shape:
-        raise ShapeError(
-            f"{name}: the result of shape {uop.shape} does not fit the array of shape {target.shape} in place"
-        )
-    if isinstance(x._alias, View):
-        assign(x, ..., uop.cast(target.dtype))
-    else:
-        x._write(uop.cast(target.dtype))
-    return x
+    is_view = isinstance(x._alias, View)
+    while True:
+        target = x._node if is_view else x._uop
+        if not is_view and target is not x._own_node:
+            target = x._node_to_change()
+        try:
+            uop = function(x, y)
+        except Exception as error:
+            raise shortened(error) from None
+        check_same_kind(name, uop.dtype, target.dtype)
+        if uop.shape != target.shape:
+            raise ShapeError(
+                f"{name}: the result of shape {uop.shape} does not fit the array of shape {target.shape} in place"
+            )
+        if is_view:
+            value = x._from_uop(uop.cast(target.dtype))
+            del uop, target  # what is held here is seen by others, says `write_in_memory`
+            assign(x, ..., value)
+            return x
+        if x._replace(target, uop.cast(target.dtype)):
+            return x
 
 
 def _unary(function: Callable[[UOp], UOp], x: A) -> A:

@@ -106,7 +106,8 @@ class Call:
         if isinstance(part, _ViewOf):
             view = self._part(part.base)
             for lens in part.lenses:
-                view = view._view(lens.on_node(view._uop), lens)
+                node = view._uop
+                view = view._view(node, lens.on_node(node), lens)
             return view
         return self.owners(part.number) if isinstance(part, _Owner) else part.value
 

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import ref
 
-from uopc_array._handle import Handle, Root, View
+from uopc_array._cells import Root, alias_of, replace
+from uopc_array._handle import Handle
 from uopc_array._tracing import Record, Shadow, current_record, depends, records, user_line
 from uopc_array.array import Array
 from uopc_core import UOp, in_forked_child
@@ -24,7 +25,6 @@ from uopc_core.errors import TraceError
 __all__ = ["LeftOverArray", "ShadowedArray", "close_record", "running", "shadow"]
 
 _NODE: Any = Handle.__dict__["_node"]
-_ALIAS: Any = Handle.__dict__["_alias"]
 
 
 def _shadow_of(handle: Handle) -> Shadow | None:
@@ -45,31 +45,31 @@ class ShadowedArray(Array):
     def _from_uop(cls, uop: UOp, weak: bool = False) -> Any:
         return Array._from_uop(uop, weak)
 
+    def _cell(self) -> Any:
+        return _shadow_of(self) or self
+
+    @property
+    def _uop(self) -> UOp:
+        cell = self._cell()
+        # one step
+        alias, node = cell._own_alias, cell._own_node
+        return self._follow() if alias is not None and alias.is_stale() else node
+
     @property
     def _node(self) -> UOp:
-        shadow = _shadow_of(self)
-        return _NODE.__get__(self) if shadow is None else shadow.node
+        return self._cell()._own_node
 
     @_node.setter
     def _node(self, node: UOp) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        shadow = _shadow_of(self)
-        if shadow is None:
-            _NODE.__set__(self, node)
-        else:
-            shadow.node = node
+        self._cell()._own_node = node
 
     @property
     def _alias(self) -> Any:
-        shadow = _shadow_of(self)
-        return _ALIAS.__get__(self) if shadow is None else shadow.alias
+        return self._cell()._own_alias
 
     @_alias.setter
     def _alias(self, alias: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        shadow = _shadow_of(self)
-        if shadow is None:
-            _ALIAS.__set__(self, alias)
-        else:
-            shadow.alias = alias
+        self._cell()._own_alias = alias
 
 
 class LeftOverArray(Array):
@@ -84,6 +84,13 @@ class LeftOverArray(Array):
     @property
     def _alias(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         raise TraceError(f"{_NODE.__get__(self)} Line: {user_line()}")
+
+    @property
+    def _uop(self) -> UOp:
+        return self._node
+
+    def _cell(self) -> Any:
+        return self._node
 
     def __del__(self) -> None:
         """Nothing: the node has been counted down."""
@@ -128,15 +135,15 @@ def shadow(record: Record, handle: Array, node: UOp, alias: Any) -> None:
 
 def _unshadow(item: Shadow) -> None:
     handle = item.handle
-    item.node.held -= 1
+    item._own_node.held -= 1
     with _lock:
         _traces_of[id(handle)] -= 1
         if not _traces_of[id(handle)]:
             del _traces_of[id(handle)]
             handle.__class__ = Array
-    alias = handle._alias
+    alias = alias_of(handle)
     if isinstance(alias, Root):
-        alias.version += 1  # views that followed it within the trace follow it back
+        alias.version += 1  # views made within the trace follow it back
 
 
 def close_record(record: Record, params: set[UOp]) -> list[str]:
@@ -167,24 +174,13 @@ def _leave_over(record: Record, handle: Any, node: UOp) -> None:
 
 
 def _restore_written(record: Record, params: set[UOp]) -> list[str]:
+    if not _written(record, params):
+        return []
+    gc.collect()  # those in cycles of what the function made for itself are of no interest
     written = _written(record, params)
-    if any(not isinstance(handle._alias, View) for handle, _ in written):
-        del written
-        gc.collect()  # those in cycles of what the function made for itself are of no interest
-        written = _written(record, params)
-    faults: list[str] = []
     for handle, node in reversed(written):
-        node.held += 1
-        handle._node.held -= 1
-        handle._node = node
-        alias = handle._alias
-        if isinstance(alias, View):
-            alias.version = -1  # it follows its base
-        else:
-            faults.append(f"an array of shape {node.shape}, {node.dtype.name}")
-            if alias is not None:
-                alias.version += 1
-    return faults
+        replace(handle._cell(), None, node)
+    return [f"an array of shape {node.shape}, {node.dtype.name}" for _, node in reversed(written)]
 
 
 def _written(record: Record, params: set[UOp]) -> list[tuple[Any, UOp]]:

@@ -18,12 +18,13 @@ import numpy as np
 import uopc_core
 from uopc_array._boxes import differences, has_grown, put_back
 from uopc_array._captures import holds_traced
-from uopc_array._handle import Root, View
+from uopc_array._cells import Root, alias_of, root_of
+from uopc_array._handle import View, change_all
 from uopc_array._inputs import NUMBERS, Arguments, SharedView, box_of, containers_among, with_bases
 from uopc_array._integers import IntegerChecks, checks_of
 from uopc_array._nodes import as_node, cast_node, default_dtype
 from uopc_array._origins import named
-from uopc_array._realize import buffer_of_node
+from uopc_array._realize import NumPyArray, buffer_of_node
 from uopc_array._results import Call, Encoder, Template
 from uopc_array._shadows import close_record, running, shadow
 from uopc_array._tracing import Record, fresh_number, run_user, substitute
@@ -187,10 +188,8 @@ def call_trace(trace: Trace, given: Arguments, views: Sequence[SharedView]) -> A
             flags = True
     if trace.is_plain and not flags:
         return trace.run(inputs)
-    nodes = trace.inlined(inputs) if flags else trace.values(inputs)
+    nodes = _run_and_write(trace, inputs, flags)
     call = Call(inputs, nodes, trace.kinds, given.object_at)
-    for number, node in trace.writes:
-        _assign(inputs[number], nodes[node])
     if trace.changes:
         boxes = [*[box for box, _ in given.boxes()], *map(box_of, containers_among((given.args, given.kwargs)))]
         filled = [(i, {k: call.fill(t) for k, t in new.items()}, gone) for i, new, gone in trace.changes]
@@ -199,11 +198,31 @@ def call_trace(trace: Trace, given: Arguments, views: Sequence[SharedView]) -> A
     return call.fill(trace.result)
 
 
-def _assign(x: Any, node: UOp) -> None:
-    if isinstance(x, Array):
-        x._write(node)
-    elif isinstance(x, np.ndarray):
-        x[...] = buffer_of_node(node).array
+def _run_and_write(trace: Trace, inputs: Sequence[Any], flags: bool) -> list[UOp]:
+    """The nodes for the inputs, after the function has written to some of these: to all at once, from what they were
+    before. Where another thread came between, everything is done again.
+    """
+    ours = [(inputs[number], node) for number, node in trace.writes if isinstance(inputs[number], Array)]
+    foreign = {number: node for number, node in trace.writes if isinstance(inputs[number], np.ndarray)}
+    while True:
+        given = [Array._array_from_uop(as_node(x)) if i in foreign else x for i, x in enumerate(inputs)]
+        before = [x._base()._node_to_change() for x, _ in ours]
+        nodes = trace.inlined(given) if flags else trace.values(given)
+        changes = [
+            (x._base(), base, x._written(base, nodes[node])) for (x, node), base in zip(ours, before, strict=True)
+        ]
+        if not ours or change_all(changes):
+            break
+    for number, node in foreign.items():
+        _store_changes(inputs[number], buffer_of_node(as_node(given[number])).array, buffer_of_node(nodes[node]).array)
+    return nodes
+
+
+def _store_changes(target: NumPyArray, before: NumPyArray, after: NumPyArray) -> None:
+    """Store what differs in an array of NumPy; other threads may be writing to its other elements."""
+    if target.size:
+        bits = [x.reshape(-1).view(f"u{min(8, x.itemsize)}").reshape(x.size, -1) for x in (before, after)]
+        np.copyto(target, after, where=(bits[0] != bits[1]).any(axis=1).reshape(target.shape))
 
 
 class _Tracing:
@@ -256,7 +275,7 @@ class _Tracing:
                 self.record.around.add(param)
             if x._weak and param.dtype.kind == "i":
                 self.record.weak.append(param)
-            alias = x._alias
+            alias = alias_of(x._cell())
             shadow(self.record, x, param, Root() if isinstance(alias, View) else alias)
         for view in self.views:
             if isinstance(view.base, int):
@@ -264,10 +283,9 @@ class _Tracing:
                     self.values[view.number] = self.values[view.base]
                 continue
             handle = self.inputs[view.number]
-            root = view.base._alias
-            assert isinstance(root, Root)
-            alias = View(view.base, handle._alias.lenses, root)
-            shadow(self.record, handle, alias.present(), alias)
+            root = root_of(view.base._cell())
+            alias = View(view.base, handle._alias.lenses, root, root.version)
+            shadow(self.record, handle, alias.on_node(view.base._uop), alias)
 
     def _undo(self) -> None:
         captured = len(self.given.captured.boxes)
@@ -297,7 +315,7 @@ class _Tracing:
             changes.append((i, {key: encoder.encode(value, stored=True) for key, value in changed.items()}, gone))
         writes: list[tuple[int, int]] = []
         for i, param in self.params.items():
-            node = self.values[i]._uop if i in self.values else self.record.shadows[id(self.inputs[i])].node
+            node = self.values[i]._uop if i in self.values else self.record.shadows[id(self.inputs[i])]._own_node
             if node is not param:
                 writes.append((i, encoder.add_node(node)))
         sources, params = [*self.params], [*self.params.values()]

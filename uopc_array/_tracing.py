@@ -70,8 +70,8 @@ class Shadow:
     """
 
     handle: Any
-    node: UOp
-    alias: Any
+    _own_node: UOp
+    _own_alias: Any
 
 
 @dataclass(eq=False)

@@ -66,9 +66,8 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
         where = kwargs.pop("where", True)
         compute = _METHODS[method]
         result = compute(ufunc, inputs, kwargs if where is True or method != "reduce" else {**kwargs, "where": where})
-        if where is not True and method != "reduce":
-            result = _select(where, result, outs)
-        return _deliver(ufunc, result, outs, "unsafe" if method != "__call__" else kwargs.get("casting", "same_kind"))
+        casting = "unsafe" if method != "__call__" else kwargs.get("casting", "same_kind")
+        return _deliver(ufunc, result, outs, casting, where if method != "reduce" else True)
     except Exception as error:
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         raise shortened(error, name) from error.__cause__
@@ -79,22 +78,21 @@ def _takes_part(x: Any) -> bool:
     return hasattr(cast("object", type(x)), "__array_ufunc__") and not isinstance(x, (*_ARRAYS, np.generic))
 
 
-def _select(where: Any, result: Any, outs: tuple[Any, ...]) -> Any:
-    """`result` where the mask holds, elsewhere what the output held before (zeros where there is none)."""
-    before = outs[0] if outs else call("zeros_like", result)
-    return Array._from_uop(
-        call("where", Array._array_from_uop(mask_node("where", where)), result, call("asarray", before))._uop
-    )
+def _masked(where: Any, x: Any) -> Any:
+    """`x` where the mask holds, elsewhere zeros."""
+    mask = Array._array_from_uop(mask_node("where", where))
+    return Array._from_uop(call("where", mask, x, call("zeros_like", x))._uop)
 
 
-def _deliver(ufunc: np.ufunc, result: Any, outs: tuple[Any, ...], casting: str) -> Any:
-    """`result`, stored in the given outputs where there are any."""
-    if not outs:
-        return result
+def _deliver(ufunc: np.ufunc, result: Any, outs: tuple[Any, ...], casting: str, where: Any) -> Any:
+    """`result` where the mask holds, stored in the given outputs where there are any."""
     results = cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)
-    stored = [
-        x if out is None else store(ufunc.__name__, x, out, casting) for x, out in zip(results, outs, strict=True)
-    ]
+    stored: list[Any] = []
+    for x, out in zip(results, outs or (None,) * len(results), strict=True):
+        if out is not None:
+            stored.append(store(ufunc.__name__, x, out, casting, where))
+        else:
+            stored.append(x if where is True else _masked(where, x))
     return tuple(stored) if isinstance(result, tuple) else stored[0]
 
 
@@ -180,11 +178,16 @@ def _at(ufunc: np.ufunc, x: Any, key: Any, *rest: Any) -> None:
         return
     mode = _SCATTERS.get(ufunc.__name__)
     if mode is None or not _rounds_never(name, mode, x.dtype, rest[0]):
-        values = to_host(name, x)
-        cast("Any", ufunc).at(values, to_host(name, key), *[to_host(name, value) for value in rest])
-        x._write(node_from_numpy(values))
+        x._update(lambda node: _combined_by_numpy(ufunc, node, key, rest))
         return
-    x._write(_scatter_at(ufunc.__name__, mode, x._uop, key, rest[0]))
+    x._update(lambda node: _scatter_at(ufunc.__name__, mode, node, key, rest[0]))
+
+
+def _combined_by_numpy(ufunc: np.ufunc, node: UOp, key: Any, rest: tuple[Any, ...]) -> UOp:
+    name = f"{ufunc.__name__}.at"
+    values = to_host(name, Array._array_from_uop(node))
+    cast("Any", ufunc).at(values, to_host(name, key), *[to_host(name, value) for value in rest])
+    return node_from_numpy(values)
 
 
 def _rounds_never(name: str, mode: str, dtype: DType, value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 from uopc_array._assignment import assign
 from uopc_array._described_methods import DescribedMethods
 from uopc_array._handle import View
-from uopc_array._indexing import ItemLens, concrete_key, is_basic, read_any, read_box
+from uopc_array._indexing import ItemLens, concrete_key, is_basic, names_one_element, read_any, read_box
 from uopc_array._methods import Methods
 from uopc_array._operators import Operators
 from uopc_array._protocols import Protocols
@@ -70,27 +70,27 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents, a tuple of int."""
-        return self._uop.shape
+        return self._node.shape
 
     @property
     def dtype(self) -> DType:
         """The data type, a `numpy.dtype`."""
-        return self._uop.dtype
+        return self._node.dtype
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self._uop.shape)
+        return len(self._node.shape)
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return prod(self._uop.shape)
+        return prod(self._node.shape)
 
     @property
     def itemsize(self) -> int:
         """Bytes of an element."""
-        return self._uop.dtype.itemsize
+        return self._node.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
@@ -133,11 +133,11 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
             IndexError: an index that is out of bounds, or no index at all.
         """
         uop = self._uop
-        if uop.op is _BUFFER and not uop.flags and _names_one_element(key, uop.shape):
+        if uop.op is _BUFFER and not uop.flags and names_one_element(key, uop.shape):
             return self._from_uop(_const(uop.realized.array[key].item(), uop.dtype))
         node = read_box(uop, key)
         if node is not None:
-            return self._view(node, ItemLens(key)) if node.shape else self._from_uop(node)
+            return self._view(uop, node, ItemLens(key)) if node.shape else self._from_uop(node)
         try:
             key = concrete_key(key)
             node = read_any(uop, key)
@@ -146,7 +146,7 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
         if not node.shape and not _has_ellipsis(key):
             return self._from_uop(node)
         shares = is_basic(key) and not self._is_number
-        return self._view(node, ItemLens(key)) if shares else self._array_from_uop(node)
+        return self._view(uop, node, ItemLens(key)) if shares else self._array_from_uop(node)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to what `key` selects; the value is converted to the dtype of the array and broadcast.
@@ -174,13 +174,3 @@ def _has_ellipsis(key: Any) -> bool:
     """Whether `key` asks for an array where no axes are left, rather than for a number."""
     items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
     return any(item is Ellipsis for item in items)
-
-
-def _names_one_element(key: Any, shape: tuple[int, ...]) -> bool:
-    """Whether `key` is one int for each axis, all in bounds."""
-    if type(key) is int:
-        return len(shape) == 1 and -shape[0] <= key < shape[0]
-    if type(key) is not tuple:
-        return False
-    items = cast("tuple[Any, ...]", key)
-    return len(items) == len(shape) and all([type(i) is int and -n <= i < n for i, n in zip(items, shape, strict=True)])

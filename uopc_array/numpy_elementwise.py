@@ -379,17 +379,18 @@ def nan_to_num(
         >>> xp.nan_to_num(xp.asarray([1.0, xp.nan, xp.inf]), posinf=9.0)
         Array([1., 0., 9.], dtype=float64)
     """
-    node = node_of("nan_to_num", x)
-    if not is_inexact(node.dtype):
-        out = node
-    elif is_complex(node.dtype):
+
+    def replaced(node: UOp) -> UOp:
+        if not is_inexact(node.dtype):
+            return node
+        if not is_complex(node.dtype):
+            return _numbers(node, nan, posinf, neginf)
         parts = [_numbers(part, nan, posinf, neginf) for part in (_bodies.real(node), _bodies.imag(node))]
-        out = parts[0].binary(Ops.COMPLEX, parts[1])
-    else:
-        out = _numbers(node, nan, posinf, neginf)
+        return parts[0].binary(Ops.COMPLEX, parts[1])
+
     if copy or not isinstance(x, Array) or x._is_number:  # pyright: ignore[reportUnnecessaryIsInstance]  # lists as well
-        return wrap(out)
-    x._write(out)
+        return wrap(replaced(node_of("nan_to_num", x)))
+    x._update(replaced)
     return x
 
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from uopc_array._assignment import assign
+from uopc_array._handle import View
 from uopc_array._host import to_host
-from uopc_array._nodes import as_node, cast_node
+from uopc_array._nodes import as_node, cast_node, mask_node
 from uopc_array._operators import check_same_kind
 from uopc_array._promotion import check_cast
 from uopc_array.array import Array
-from uopc_core import as_dtype
+from uopc_core import as_dtype, composite
 from uopc_core.errors import ShapeError
 
 __all__ = ["store"]
@@ -19,8 +21,12 @@ __all__ = ["store"]
 _ARRAYS: Any = (Array, np.ndarray)
 
 
-def store(name: str, x: Any, out: Any, casting: Any = "same_kind") -> Any:
-    """`x` in `out`, an array of ours or of NumPy of that shape and of a dtype that `casting` allows; returns `out`."""
+def store(name: str, x: Any, out: Any, casting: Any = "same_kind", where: Any = True) -> Any:
+    """`x` in `out`, an array of ours or of NumPy of that shape and of a dtype that `casting` allows; returns `out`.
+
+    Args:
+        where: a mask of the elements to store, which other elements are not touched for, or True.
+    """
     if not isinstance(out, _ARRAYS):
         raise TypeError(f"{name}: expected an array for out, got {type(out).__name__}")
     if isinstance(out, Array):
@@ -31,10 +37,22 @@ def store(name: str, x: Any, out: Any, casting: Any = "same_kind") -> Any:
         check_same_kind(name, node.dtype, wanted)
     else:
         check_cast(name, node.dtype, wanted, casting)
-    if isinstance(out, Array):
-        if node.shape != out.shape:
-            raise ShapeError(f"{name}: the result of shape {node.shape} does not fit out of shape {out.shape}")
-        out._write(cast_node(node, wanted, name))
+    mask = None if where is True else mask_node("where", where)
+    if not isinstance(out, Array):
+        host = True if mask is None else to_host(name, Array._array_from_uop(mask))
+        np.copyto(out, to_host(name, Array._array_from_uop(node)), casting=casting, where=host)
+        return out
+    node = cast_node(node, wanted, name)
+    if mask is not None:
+        node, mask = composite.broadcast(node, mask)
+    if node.shape != out.shape:
+        raise ShapeError(f"{name}: the result of shape {node.shape} does not fit out of shape {out.shape}")
+    if mask is not None:
+        out._update(lambda before: mask.where(node, before))
+    elif isinstance(out._alias, View):
+        value = x if isinstance(x, Array) and x._node.dtype is wanted else Array._array_from_uop(node)
+        del node  # what is held here is seen by others, says `write_in_memory`
+        assign(out, ..., value)
     else:
-        np.copyto(out, to_host(name, Array._array_from_uop(node)), casting=casting)
+        out._write(node)
     return out
