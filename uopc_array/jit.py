@@ -11,6 +11,7 @@ No lock is held while the function runs: two threads may trace it at once, and o
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, cast, overload
@@ -30,6 +31,7 @@ __all__ = ["JittedFunction", "jit"]
 
 _BUFFER = Ops.BUFFER
 MAX_TRACES = 256  # kept per function
+_numbers = itertools.count(1)  # of states, none given twice: another thread may hold one that has been forgotten
 
 
 class _State:
@@ -117,7 +119,7 @@ class JittedFunction(TracedFunction):
         try:
             return self._call(state, args, kwargs)
         except StateNeededError as error:
-            if self._by_value:
+            if state.walk.by_value:
                 raise TraceError(str(error)) from None
         self._by_value = True
         self._memo = None
@@ -144,7 +146,7 @@ class JittedFunction(TracedFunction):
             if len(self._keys) > MAX_TRACES:
                 self._traces.clear()
                 self._keys.clear()
-            key = self._keys.setdefault(parts, len(self._keys) + 1)
+            key = self._keys.setdefault(parts, next(_numbers))
         self._state = state = _State(walk, key)
         return state
 
