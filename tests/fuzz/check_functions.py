@@ -70,8 +70,11 @@ def check_vmap(program: Program, tier: str) -> Failure | None:
     if all(axis is None for axis in axes):
         raise Refusal("no array to map over")
     elements = [
-        [x.other(k).value() if axis is not None else x.value() for x, axis in zip(program.inputs, axes, strict=True)]
-        for k in range(BATCH)
+        [
+            x.other(k).value()[()] if axis is not None else x.value()
+            for x, axis in zip(program.inputs, axes, strict=True)
+        ]
+        for k in range(BATCH)  # of no axes, an element of what is mapped over is a number, as in a loop
     ]
     judges = [Judge(program, arguments, after=False, late=True) for arguments in elements]
     if any(judge.expected.error is not None for judge in judges):

@@ -20,6 +20,7 @@ from uopc_core.loop.space import IN_TURN, identity_of, is_ordered
 __all__ = [
     "SCALAR",
     "SCAN_LEVELS",
+    "SHORT",
     "block_of",
     "lanes_of",
     "need_append",
@@ -36,14 +37,14 @@ __all__ = [
 
 # Loops of few iterations are not worth the time that the compiler takes to vectorise them.
 SCALAR = '#define SCALAR __asm__ volatile("") /* keeps the few iterations of a rest from being vectorised */'
-_SHORT = 128
+SHORT = 128  # elements from which many accumulators pay
 SCAN_LEVELS = 10  # blocks of blocks of a cumulative sum; of more elements than there are addresses
 _NOUNS = {Ops.ADD: "sum", Ops.MUL: "product", Ops.MAX: "maximum", Ops.MIN: "minimum", Ops.AND: "and", Ops.OR: "or"}
 
 
 def lanes_of(n: int) -> int:
     """How many accumulators `n` elements go to: few where they cost more to combine than they save."""
-    return 1 if n <= IN_TURN else 8 if n < _SHORT else 32
+    return 1 if n <= IN_TURN else 8 if n < SHORT else 32
 
 
 def block_of(n: int) -> int:
