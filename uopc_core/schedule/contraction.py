@@ -209,7 +209,7 @@ def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int, marked
         return None
     if only_b[0] < only_a[0]:  # the order of the result decides which operand is the left one
         a, b, a_axes, b_axes, only_a, only_b, m, n = b, a, b_axes, a_axes, only_b, only_a, n, m
-        marked = tuple([_OTHER_SIDE[side] for side in marked])
+        marked = tuple([side for side in _SIDES if _OTHER_SIDE[side] in marked])
     summed.sort(key=lambda axis: a_axes[axis] or 0)
     left = _as_matrix(a, a_axes, [batch, only_a, summed], shape)
     right = _as_matrix(b, b_axes, [batch, summed, only_b], shape)
