@@ -16,7 +16,7 @@ from uopc_core.codegen.c_reduce import (
     need_total_row,
 )
 from uopc_core.codegen.c_types import C_TYPES, SUFFIXES, literal
-from uopc_core.codegen.c_ufunc import LoopSource
+from uopc_core.codegen.c_ufunc import LoopSource, loop_source
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.dtype import DType
 from uopc_core.ir.op import Ops
@@ -26,7 +26,7 @@ from uopc_core.loop.space import IN_TURN, identity_of
 __all__ = ["render_reduction"]
 
 _ROWS = 256  # that are reduced side by side, where they are close to each other in memory
-_FEW, _MANY = 8, 32  # accumulators
+_FEW, _MANY = lanes_of(SHORT - 1), lanes_of(SHORT)
 
 
 def render_reduction(op: Ops, dtype: DType) -> LoopSource:
@@ -36,10 +36,8 @@ def render_reduction(op: Ops, dtype: DType) -> LoopSource:
     """
     writer = Writer()
     acc = Acc("acc", op, dtype)
-    symbol = f"uopc_reduce_{op.name.lower()}_{SUFFIXES[dtype]}"
     row, rows = _row(writer, acc), _rows(writer, acc)
     c = C_TYPES[dtype]
-    head = f"void {symbol}(char **args, const int64_t *dims, const int64_t *steps, void *unused) {{"
     writer.line("const int64_t n = dims[1], apart = steps[0] < 0 ? -steps[0] : steps[0];")
     writer.line(f"const _Bool side_by_side = apart < (steps[2] < 0 ? -steps[2] : steps[2]) && n > {IN_TURN};")
     writer.open(f"for (int64_t i = 0; i < dims[0]; i += side_by_side ? {_ROWS} : 1)")
@@ -49,20 +47,19 @@ def render_reduction(op: Ops, dtype: DType) -> LoopSource:
     writer.line(f"if (side_by_side) {rows}(out, steps[1], x, steps[0], n, steps[2], m);")
     writer.line(f"else *({c} *)out = {row}(x, n, steps[2]);")
     writer.close()
-    writer.need_types("\n".join((head, *writer.lines)))
-    return LoopSource("\n".join((*writer.prelude.values(), "", head, *writer.lines, "}", "")), symbol, (dtype, dtype))
+    return loop_source(writer, f"uopc_reduce_{op.name.lower()}_{SUFFIXES[dtype]}", (dtype, dtype))
 
 
 def _row(writer: Writer, acc: Acc) -> str:
     """Define the function that reduces one row."""
-    assert lanes_of(SHORT - 1) == _FEW and lanes_of(SHORT) == _MANY
     c, block, need = C_TYPES[acc.dtype], block_of(SHORT), writer.need_typed
     few, fold_few = need_gather(need, acc, _FEW), need_fold(need, acc, _FEW)
     many, flush, total = need_gather(need, acc, _MANY), need_flush(need, acc, _MANY), need_total(need, acc)
     first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
+    name = f"row_{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}"
     need(
-        "row",
-        f"static {c} row(const char *x, int64_t n, int64_t step) {{\n"
+        name,
+        f"static {c} {name}(const char *x, int64_t n, int64_t step) {{\n"
         f"    {c} acc[{_MANY}], tree[48], copy[{block}];\n"
         "    int64_t blocks = 0;\n"
         f"    for (int k = 0; k < {_MANY}; k++) acc[k] = {first};\n"
@@ -87,7 +84,7 @@ def _row(writer: Writer, acc: Acc) -> str:
         "    }\n"
         f"    return n ? {total}(tree, blocks) : acc[0];\n}}",
     )
-    return "row"
+    return name
 
 
 def _rows(writer: Writer, acc: Acc) -> str:
@@ -98,9 +95,10 @@ def _rows(writer: Writer, acc: Acc) -> str:
     first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
     step_in_order = combine(need, acc.op, acc.dtype, f"((const {c} *)row)[l]", "acc[l]")
     step_apart = combine(need, acc.op, acc.dtype, f"*(const {c} *)(row + l * apart)", "acc[l]")
+    name = f"rows_{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}"
     need(
-        "rows",
-        "static void rows(char *out, int64_t out_step, const char *x, int64_t apart, int64_t n, int64_t step, "
+        name,
+        f"static void {name}(char *out, int64_t out_step, const char *x, int64_t apart, int64_t n, int64_t step, "
         "int64_t m) {\n"
         f"    {c} acc[{_ROWS}], lanes[{levels}][{_ROWS}], tree[32][{_ROWS}];\n"
         f"    const int levels = n < {SHORT} ? {_FEW.bit_length() - 1} : {levels - 1}, n_lanes = 1 << levels;\n"
@@ -124,4 +122,4 @@ def _rows(writer: Writer, acc: Acc) -> str:
         f"    {total}(tree, blocks, acc, m);\n"
         f"    for (int64_t l = 0; l < m; l++) *({c} *)(out + l * out_step) = acc[l];\n}}",
     )
-    return "rows"
+    return name

@@ -6,6 +6,7 @@ stride and place.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from uopc_core.codegen.c_math import COMPLEX_MATH, is_math, need_block_function, render_complex_math
@@ -15,18 +16,44 @@ from uopc_core.codegen.c_writer import Writer
 from uopc_core.dtype import DType, is_complex, real_dtype
 from uopc_core.ir.op import BINARY, Ops
 
-__all__ = ["LoopSource", "render_loop"]
+__all__ = ["LoopSource", "join_loops", "loop_source", "render_loop"]
 
 _BLOCK = 256  # elements
 
 
 @dataclass(frozen=True, slots=True)
 class LoopSource:
-    """C of one loop: `symbol` is what the function is called, `dtypes` are those of its operands and its result."""
+    """C of one loop.
 
-    text: str
+    Attributes:
+        prelude: what the function needs before it, by name; of one name there is one text, whichever loop needs it.
+        body: the function itself.
+        symbol: what it is called.
+        dtypes: of its operands and its result.
+    """
+
+    prelude: Mapping[str, str]
+    body: str
     symbol: str
     dtypes: tuple[DType, ...]
+
+    @property
+    def text(self) -> str:
+        return join_loops([self])
+
+
+def join_loops(loops: Sequence[LoopSource]) -> str:
+    """One text with all these functions."""
+    prelude = {name: text for loop in loops for name, text in loop.prelude.items()}
+    return "\n".join((*prelude.values(), "", *[loop.body for loop in loops]))
+
+
+def loop_source(writer: Writer, symbol: str, dtypes: tuple[DType, ...]) -> LoopSource:
+    """The function `symbol` whose statements are the lines of `writer`."""
+    head = f"void {symbol}(char **args, const int64_t *dims, const int64_t *steps, void *unused) {{"
+    body = "\n".join((head, *writer.lines, "}", ""))
+    writer.need_types(body)
+    return LoopSource(dict(writer.prelude), body, symbol, dtypes)
 
 
 def render_loop(op: Ops, dtype: DType, has_libmvec: bool) -> LoopSource:
@@ -38,10 +65,7 @@ def render_loop(op: Ops, dtype: DType, has_libmvec: bool) -> LoopSource:
         _blocks(writer, need_block_function(writer.need_typed, op, dtype, has_libmvec), dtypes)
     else:
         _elements(writer, op, dtypes)
-    symbol = f"uopc_{op.name.lower()}_{SUFFIXES[dtype]}"
-    head = f"void {symbol}(char **args, const int64_t *dims, const int64_t *steps, void *unused) {{"
-    writer.need_types("\n".join((head, *writer.lines)))
-    return LoopSource("\n".join((*writer.prelude.values(), "", head, *writer.lines, "}", "")), symbol, dtypes)
+    return loop_source(writer, f"uopc_{op.name.lower()}_{SUFFIXES[dtype]}", dtypes)
 
 
 def _elements(writer: Writer, op: Ops, dtypes: tuple[DType, ...]) -> None:

@@ -8,20 +8,33 @@ below it and only asks. Where there is none, everything is NumPy's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from uopc_core.dtype import DType, is_complex, is_float
+from uopc_core.dtype import DType, is_complex, is_float, is_inexact
 from uopc_core.ir.op import COMPLEX_FUNCTIONS, MATH_FUNCTIONS, Ops
+from uopc_core.ir.uop import UOp
 from uopc_core.settings import current
 
-__all__ = ["OWN_OPS", "Loop", "Provider", "has_own_bits", "loop_of", "provide_loops"]
+__all__ = [
+    "OWN_OPS",
+    "Loop",
+    "LoopKey",
+    "Provider",
+    "has_own_bits",
+    "loop_of",
+    "loops_wanted",
+    "prepare_loops",
+    "provide_loops",
+]
 
 Loop = Callable[..., Any]  # of NumPy arrays or scalars of one dtype, broadcasting them; made by a ufunc or like one
-Provider = Callable[[str, Ops, DType], Loop | None]
+LoopKey = tuple[str, Ops, DType]  # the kind, "elementwise" or "reduction"; the op, and the dtype of its operands
+Provider = Callable[[Sequence[LoopKey]], Sequence[Loop | None]]
 
 _COMPLEX_OPS = COMPLEX_FUNCTIONS | {Ops.ABS, Ops.MUL, Ops.DIV, Ops.RECIP, Ops.POW}
 OWN_OPS = MATH_FUNCTIONS | _COMPLEX_OPS
+_MAY_WANT_ONE = OWN_OPS | {Ops.REDUCE, Ops.SCATTER}
 
 
 def has_own_bits(op: Ops, dtype: DType) -> bool:
@@ -32,11 +45,11 @@ def has_own_bits(op: Ops, dtype: DType) -> bool:
 
 
 _providers: list[Provider] = []
-_known: dict[tuple[str, Ops, DType, str | None], Loop | None] = {}
+_known: dict[tuple[LoopKey, str | None], Loop | None] = {}
 
 
 def provide_loops(provider: Provider) -> None:
-    """Have `provider` asked for loops from now on: ``(kind, op, dtype) -> loop``, None where there is no compiler."""
+    """Have `provider` asked for loops from now on; for each it gives None where there is no compiler."""
     _providers.append(provider)
 
 
@@ -46,7 +59,31 @@ def loop_of(kind: str, op: Ops, dtype: DType) -> Loop | None:
     Args:
         kind: "elementwise", or another that the provider knows.
     """
-    key = (kind, op, dtype, current().cc)
-    if key not in _known:
-        _known.setdefault(key, _providers[-1](kind, op, dtype) if _providers else None)
-    return _known[key]
+    key = (kind, op, dtype)
+    cc = current().cc
+    if (key, cc) not in _known:
+        prepare_loops([key])
+    return _known[key, cc]
+
+
+def prepare_loops(wanted: Iterable[LoopKey]) -> None:
+    """Have all of these made that are not there yet, at once, which takes less time than one after the other."""
+    cc = current().cc
+    missing = [key for key in dict.fromkeys(wanted) if (key, cc) not in _known]
+    if missing:
+        made = _providers[-1](missing) if _providers else [None] * len(missing)
+        _known.update({(key, cc): loop for key, loop in zip(missing, made, strict=True)})
+
+
+def loops_wanted(nodes: Iterable[UOp]) -> list[LoopKey]:
+    """The loops that the evaluation of `nodes` asks for."""
+    return [key for node in nodes if node.op in _MAY_WANT_ONE and (key := _wanted_by(node)) is not None]
+
+
+def _wanted_by(node: UOp) -> LoopKey | None:
+    if node.op is Ops.REDUCE:
+        return ("reduction", node.arg[0], node.dtype) if is_inexact(node.dtype) else None
+    if node.op is Ops.SCATTER:
+        return ("elementwise", Ops.MUL, node.dtype) if node.arg == "mul" and is_complex(node.dtype) else None
+    dtype = node.src[0].dtype
+    return ("elementwise", node.op, dtype) if has_own_bits(node.op, dtype) else None

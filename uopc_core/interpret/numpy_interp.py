@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from uopc_core.interpret.blockwise import Group, find_groups
+from uopc_core.interpret.loops import loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_ops import NUMPY_OPS, VIEWS, NumpyFunction
 from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import Ops
@@ -211,6 +212,7 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = ()) -> Program:
     """
     low = _Lowering(inputs)
     order = _order(roots, low.slot_of)
+    prepare_loops(loops_wanted([node for node in order if node.realized is None]))
     groups = find_groups(order, [*roots, *inputs])
     inside = {node for group in groups.values() for node in group.nodes}
     for node in order:

@@ -12,14 +12,14 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from time import time
 
 from uopc_core.errors import CompileError
-from uopc_core.once import do_side_by_side, task_for
+from uopc_core.once import Task, do_side_by_side, task_for
 from uopc_core.recent import Recent
 from uopc_core.runtime.folder import (
     cache_folder,
@@ -36,9 +36,11 @@ from uopc_core.settings import current
 
 __all__ = [
     "CacheStats",
+    "compile_ahead",
     "compile_many",
     "compile_object",
     "compile_one",
+    "is_compiled",
     "object_with",
     "stats",
     "sweep",
@@ -115,6 +117,44 @@ def compile_many(sources: Sequence[tuple[str, str]]) -> list[Function]:
     return [function for key in keys if (function := functions[key]) is not None]
 
 
+def is_compiled(source: str, symbol: str) -> bool:
+    """Whether this function need not be compiled any more."""
+    toolchain, folder = find_toolchain(), cache_folder()
+    if toolchain is None or folder is None:
+        return False
+    key = (toolchain, source, symbol)
+    return _functions.get(key) is not None or os.path.exists(_object_path(toolchain, source, folder))
+
+
+def compile_ahead(sources: Sequence[tuple[str, str]], join: Callable[[Sequence[int]], str]) -> None:
+    """Compile what is missing of pairs (C text, symbol) in as few runs of the compiler as there are CPUs.
+
+    What cannot be is left to whoever asks for it by itself.
+
+    Args:
+        join: the C text that has the functions of the sources with these numbers.
+    """
+    toolchain, folder = find_toolchain(), cache_folder()
+    if toolchain is None or folder is None:
+        return
+    missing = [i for i, (source, symbol) in enumerate(sources) if not is_compiled(source, symbol)]
+    n = min(current().num_threads, len(missing))
+    shares = _shares({i: len(sources[i][0]) for i in missing}, n) if len(missing) > n else []
+    tasks: list[Task] = []
+    for share in shares:
+        keys = tuple([(toolchain, *sources[i]) for i in share])
+        tasks.append(task_for(("kernels", keys), partial(_compile_together, keys, join(share), folder)))
+    do_side_by_side(tasks, n)
+
+
+def _shares(sizes: Mapping[int, int], n: int) -> list[list[int]]:
+    """The numbers in `n` lists of about the same size, the largest dealt out first."""
+    shares: list[list[int]] = [[] for _ in range(n)]
+    for i in sorted(sizes, key=lambda i: -sizes[i]):
+        min(shares, key=lambda share: sum([sizes[k] for k in share])).append(i)
+    return shares
+
+
 def object_with(symbols: Sequence[str], toolchain: Toolchain, source: str, folder: str) -> Library:
     """The object of `source`, which has these functions: from `folder`, or else from the compiler.
 
@@ -161,27 +201,59 @@ def compile_object(toolchain: Toolchain, source: str, path: str, symbols: Sequen
     Raises:
         CompileError: the compiler refused the source, or what it made cannot be stored or loaded.
     """
-    folder = os.path.dirname(path)
-    target = temporary_name(folder)
-    command = (*toolchain.command, *toolchain.flags, *INPUT, "-o", target, *toolchain.libs)
+    target = temporary_name(os.path.dirname(path))
     try:
-        make_again(folder)
-        if current().debug >= _DEBUG_SOURCE:
-            print(source, " ".join(command), sep="\n", file=sys.stderr)
-        outcome = run_compiler(command, source, folder)
-        if outcome.returncode != 0:
-            raise _refusal(command, source, outcome.stderr.decode(errors="replace"), path)
+        _compile_to(target, toolchain, source, path)
         with open(target, "r+b") as file:
             file.write(_trailer(path, file.read()))
         library = _library_with(target, symbols)
         os.replace(target, path)
         if path.endswith("00.so"):  # one key of 256
-            sweep(folder)
+            sweep(os.path.dirname(path))
         return library
     except (OSError, RuntimeError) as error:  # RuntimeError: no process can be started while Python ends
         if isinstance(error, CompileError):
             raise
         raise CompileError(f"a compiled kernel cannot be stored or loaded: {error}") from error
+    finally:
+        _delete(target)
+
+
+def _compile_to(target: str, toolchain: Toolchain, source: str, path: str) -> None:
+    """
+    Args:
+        path: where the object is to be in the end; source and log are left beside it if the compiler refuses.
+    Raises:
+        CompileError: it does.
+        OSError, RuntimeError: there can be no folder or no process.
+    """
+    folder = os.path.dirname(path)
+    command = (*toolchain.command, *toolchain.flags, *INPUT, "-o", target, *toolchain.libs)
+    make_again(folder)
+    if current().debug >= _DEBUG_SOURCE:
+        print(source, " ".join(command), sep="\n", file=sys.stderr)
+    outcome = run_compiler(command, source, folder)
+    if outcome.returncode != 0:
+        raise _refusal(command, source, outcome.stderr.decode(errors="replace"), path)
+
+
+def _compile_together(keys: Sequence[_Key], source: str, folder: str) -> None:
+    """Compile `source`, which has the functions of all `keys`, and keep the object as that of each."""
+    toolchain = keys[0][0]
+    paths = [_object_path(toolchain, text, folder) for _, text, _ in keys]
+    target = temporary_name(folder)
+    try:
+        _compile_to(target, toolchain, source, paths[0])
+        with open(target, "rb") as file:
+            code = file.read()
+        for key, path in zip(keys, paths, strict=True):
+            replace_file(path, code + _trailer(path, code))
+            library = _load_object(path, [key[2]])
+            if library is not None:
+                _counts["compiled"] += 1
+                _functions.add(key, library.function(key[2]))
+    except (OSError, RuntimeError):  # told to whoever asks for one of them, if it is refused then too
+        return
     finally:
         _delete(target)
 

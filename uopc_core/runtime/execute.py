@@ -60,7 +60,7 @@ class _Record:
 
 
 _records: Recent[Hashable, _Record] = Recent(MAX_RECORDS)  # by the key of the graph
-provide_loops(lambda kind, op, dtype: loops.loop_for(kind, op, dtype))
+provide_loops(lambda keys: loops.loops_for(keys))
 
 
 def realize_all(values: Sequence[Any]) -> list[Buffer]:

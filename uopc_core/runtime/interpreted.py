@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from uopc_core.interpret.loops import LoopKey, loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_interp import NUMPY_OPS, lower_to_numpy
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
@@ -15,7 +16,7 @@ from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.schedule.kernel import Kernel, KernelCall
 from uopc_core.schedule.steps import HostCall, Plan
 
-__all__ = ["HostInputs", "evaluate_kernel", "run_interpreted"]
+__all__ = ["HostInputs", "evaluate_kernel", "loops_of_plan", "run_interpreted"]
 
 Array = np.ndarray[Any, Any]
 
@@ -55,6 +56,7 @@ class _InterpretedPlan:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        prepare_loops(loops_of_plan(plan))
         self.steps: list[tuple[Any, ...]] = [self._prepare(step) for step in plan.steps]
         last_use: dict[int, int] = {}
         for i, step in enumerate(plan.steps):
@@ -87,6 +89,11 @@ class _InterpretedPlan:
             for slot in dead:
                 memory[slot] = None
         return [memory[slot].reshape(shape) for slot, shape in self.plan.outputs]
+
+
+def loops_of_plan(plan: Plan) -> list[LoopKey]:
+    """The loops that `plan` is interpreted with."""
+    return loops_wanted(toposort([root for kernel in plan.kernels for root in kernel.outputs]))
 
 
 def _slots_read(step: KernelCall | HostCall) -> list[int]:

@@ -9,48 +9,63 @@ interpreter, and must give an element what its operands alone decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from uopc_core.codegen.c_reduce_loop import render_reduction
-from uopc_core.codegen.c_ufunc import render_loop
+from uopc_core.codegen.c_ufunc import LoopSource, join_loops, render_loop
 from uopc_core.dtype import DType
 from uopc_core.errors import CompileError
-from uopc_core.ir.op import Ops
+from uopc_core.interpret.loops import LoopKey
 from uopc_core.runtime.background import warn_once
-from uopc_core.runtime.cache import compile_one
+from uopc_core.runtime.cache import compile_ahead, compile_one, is_compiled
 from uopc_core.runtime.toolchain import Toolchain, find_toolchain
 from uopc_core.runtime.ufunc import as_ufunc
 from uopc_core.settings import current
 
-__all__ = ["loop_for", "make_gufunc", "make_ufunc"]
+__all__ = ["loops_for", "make_gufunc", "make_ufunc", "uncompiled"]
 
 
-def loop_for(kind: str, op: Ops, dtype: DType) -> Any:
-    """The loop of that kind for `op` on operands of `dtype`, or None where there is no compiler."""
+def loops_for(keys: Sequence[LoopKey]) -> list[Any]:
+    """The loop of each kind, op and dtype of operands; None for all where there is no compiler.
+
+    Those that have to be compiled are, in as few runs of the compiler as there are CPUs.
+    """
     toolchain = find_toolchain()
     if toolchain is None:
-        return None
+        return [None] * len(keys)
+    sources = [_source(key, toolchain) for key in keys]
+    if len(keys) > 1:
+        compile_ahead([(s.text, s.symbol) for s in sources], lambda chosen: join_loops([sources[i] for i in chosen]))
+    return [_made(key, source) for key, source in zip(keys, sources, strict=True)]
+
+
+def uncompiled(keys: Iterable[LoopKey]) -> list[str]:
+    """The C of those loops that have never been compiled on this machine; none where there is no compiler."""
+    toolchain = find_toolchain()
+    if toolchain is None:
+        return []
+    sources = [_source(key, toolchain) for key in dict.fromkeys(keys)]
+    return [source.text for source in sources if not is_compiled(source.text, source.symbol)]
+
+
+def _source(key: LoopKey, toolchain: Toolchain) -> LoopSource:
+    kind, op, dtype = key
+    return render_reduction(op, dtype) if kind == "reduction" else render_loop(op, dtype, toolchain.has_libmvec)
+
+
+def _made(key: LoopKey, source: LoopSource) -> Any:
+    kind, op, _ = key
+    name = op.name.lower()
     try:
-        return _KINDS[kind](op, dtype, toolchain)
+        if kind == "reduction":
+            return make_gufunc(f"reduce_{name}", source.text, source.symbol, source.dtypes, "(n)->()")
+        return make_ufunc(name, source.text, source.symbol, source.dtypes)
     except CompileError as error:
         if current().verify:
             raise
         warn_once(error)
         return None
-
-
-def _elementwise(op: Ops, dtype: DType, toolchain: Toolchain) -> Any:
-    source = render_loop(op, dtype, toolchain.has_libmvec)
-    return make_ufunc(op.name.lower(), source.text, source.symbol, source.dtypes)
-
-
-def _reduction(op: Ops, dtype: DType, toolchain: Toolchain) -> Any:
-    source = render_reduction(op, dtype)
-    return make_gufunc(f"reduce_{op.name.lower()}", source.text, source.symbol, source.dtypes, "(n)->()")
-
-
-_KINDS: dict[str, Callable[[Ops, DType, Toolchain], Any]] = {"elementwise": _elementwise, "reduction": _reduction}
 
 
 def make_ufunc(name: str, text: str, symbol: str, dtypes: Sequence[DType]) -> Any:
