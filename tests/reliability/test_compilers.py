@@ -111,6 +111,7 @@ def test_a_compiler_that_is_gone_at_the_next_start_means_numpy(tmp_path):
 
 
 # Ways to name a compiler, and whether kernels are compiled; None: as the compiler at hand likes.
+# Options that cannot be undone are in REFUSED.
 NAMES: dict[str, bool | None] = {
     "{cc}": True,
     "{cc} -O3": True,
@@ -129,20 +130,11 @@ NAMES: dict[str, bool | None] = {
     "{cc} -fsanitize=undefined": None,
     "{cc} -fstack-protector-all": None,
     "{cc} -flto": None,
-    "{cc} -static": None,
-    "{cc} -m32": False,
-    "{cc} -march=armv8-a": None,
+    "{cc} -march=armv8-a": True,
     "{cc} -std=c89 -pedantic-errors": True,
-    "{cc} -c": False,
-    "{cc} -E": False,
-    "{cc} -fsyntax-only": False,
     "{cc} -funsigned-char": True,
     "{cc} -fshort-enums -fpack-struct": None,
-    "{cc} -fvisibility=hidden": None,
     "{cc} -ffreestanding": True,
-    "{cc} -nostdinc": True,
-    "{cc} -include /nonexistent.h": False,
-    "{cc} -no-such-option": False,
     "  {cc}   -O1  ": True,
     "env FIRST=1 {cc}": True,
     "'{cc}'": True,
@@ -169,6 +161,17 @@ def test_whatever_names_the_compiler_values_are_right(name):
         assert (value["compiled"] > 0) == NAMES[name]
     if NAMES[name] is False:
         assert value["warnings"] == []
+
+
+REFUSED = (
+    *("-static", "-m32", "-c", "-E", "-fsyntax-only", "-fvisibility=hidden", "-nostdinc", "-no-such-option"),
+    "-include /nonexistent.h",
+)
+
+
+@pytest.mark.parametrize("option", long(REFUSED, "-static"))
+def test_an_option_that_cannot_be_undone_is_a_settings_error(option):
+    assert value_of(name_refused, env={"CC": f"{real_compiler()} {option}"}) == "SettingsError"
 
 
 @pytest.mark.parametrize("name", ["gcc 'x", 'gcc "', "gcc \\"])

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import threading
@@ -78,6 +79,24 @@ def test_a_damaged_object_is_compiled_again(place, monkeypatch, damage):
     compile_one(answer(1), "answer")
     assert stats() == CacheStats(compiled=2)
     assert path.read_bytes()[: -cache._TRAILER_BYTES] == whole[: -cache._TRAILER_BYTES]
+
+
+@pytest.mark.parametrize("taken", ["folder", "full folder", "pipe", "writable by all"])
+def test_a_name_that_something_else_has_is_neither_read_nor_waited_for(place, monkeypatch, taken):
+    compile_one(answer(61), "answer")
+    (path,) = place.glob("*.so")
+    if taken == "writable by all":
+        path.chmod(0o777)
+    else:
+        path.unlink()
+        os.mkfifo(path) if taken == "pipe" else path.mkdir()
+    if taken == "full folder":
+        (path / "thesis.tex").write_text("x")
+    forget(monkeypatch)
+    assert call(compile_one(answer(61), "answer")) == 61
+    assert path.is_dir() == ("folder" in taken)  # which is left alone
+    assert path.is_dir() or stat.S_IMODE(path.stat().st_mode) == 0o700
+    assert not list(place.glob(".*.tmp"))
 
 
 def test_an_object_of_another_user_is_compiled_again(place, monkeypatch):

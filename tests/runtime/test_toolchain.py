@@ -1,7 +1,11 @@
 """Which compiler is used, what is known about it, and that it is asked only once."""
 
+import json
+import os
+import stat
 import subprocess
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -48,7 +52,8 @@ def test_the_flags_keep_the_bits_of_numpy():
     assert {"-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fopenmp-simd"} <= set(found.flags)
     assert found.flags.index("-fno-fast-math") < found.flags.index("-fno-math-errno")  # which it would undo
     unsafe = ("ffast-math", "unsafe-math", "finite-math", "associative-math", "no-signed-zeros", "Ofast")
-    assert not [flag for flag in found.flags if any(word in flag for word in unsafe)]
+    asked = [flag for flag in found.flags if flag not in ("-fno-fast-math", "-fno-unsafe-math-optimizations")]
+    assert not [flag for flag in asked if any(word in flag for word in unsafe)]
 
 
 @needs_compiler
@@ -64,7 +69,7 @@ def test_a_fresh_process_starts_no_compiler_to_know_it(fresh, monkeypatch):
 
 
 @needs_compiler
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"command": []}'])
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"command": []}', '"x"', "null", "[" * 3000])
 def test_a_damaged_answer_is_asked_for_again(fresh, monkeypatch, damage):
     found = find_toolchain()
     (path,) = (fresh / folder.SUBFOLDER).glob("toolchain-*.json")
@@ -72,6 +77,45 @@ def test_a_damaged_answer_is_asked_for_again(fresh, monkeypatch, damage):
     monkeypatch.setattr(toolchain, "_found", {})
     assert find_toolchain() == found
     assert path.read_text() != damage
+
+
+OTHER_TYPES: dict[str, Any] = {
+    "command": [["/nonexistent/cc"], [1], "cc", None, 7],
+    "version": [7, None, ["x"]],
+    "flags": [["-O2"], [], 7, [None], {}],
+    "libs": [["/nonexistent/lib.so"], 7, [7], None],
+    "cpu": [7, None, "other"],
+    "has_libmvec": ["yes", 1, None],
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", OTHER_TYPES)
+def test_an_answer_of_other_types_or_about_another_compiler_is_asked_for_again(fresh, monkeypatch, name):
+    found = find_toolchain()
+    (path,) = (fresh / folder.SUBFOLDER).glob("toolchain-*.json")
+    whole = json.loads(path.read_text())
+    for value in OTHER_TYPES[name]:
+        path.write_text(json.dumps({**whole, name: value}))
+        monkeypatch.setattr(toolchain, "_found", {})
+        assert find_toolchain() == found
+        assert json.loads(path.read_text()) == whole
+
+
+@needs_compiler
+@pytest.mark.parametrize("taken", ["folder", "pipe", "writable by all"])
+def test_something_else_of_the_name_of_an_answer_is_left_alone_or_replaced(fresh, monkeypatch, taken):
+    found = find_toolchain()
+    (path,) = (fresh / folder.SUBFOLDER).glob("toolchain-*.json")
+    if taken == "writable by all":
+        path.chmod(0o666)
+    else:
+        path.unlink()
+        path.mkdir() if taken == "folder" else os.mkfifo(path)
+    monkeypatch.setattr(toolchain, "_found", {})
+    assert find_toolchain() == found
+    assert path.is_dir() == (taken == "folder")
+    assert path.is_dir() or stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @needs_compiler

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
 
-from uopc_core.errors import CompileError
+from uopc_core.errors import CompileError, SettingsError
 from uopc_core.forks import in_forked_child
 
 __all__ = ["in_background", "warn_once"]
@@ -37,7 +37,7 @@ class _Worker:
             work = self.work.get()
             try:
                 work()
-            except CompileError:  # found again, and told, by whoever needs the kernel
+            except (CompileError, SettingsError):  # found again, and told, by whoever needs the kernel
                 pass
 
 

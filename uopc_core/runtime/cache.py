@@ -207,7 +207,8 @@ def compile_object(toolchain: Toolchain, source: str, path: str, symbols: Sequen
         with open(target, "r+b") as file:
             file.write(_trailer(path, file.read()))
         library = _library_with(target, symbols)
-        os.replace(target, path)
+        with suppress(OSError):  # a folder has its name, say; this process has it
+            os.replace(target, path)
         if path.endswith("00.so"):  # one key of 256
             sweep(os.path.dirname(path))
         return library

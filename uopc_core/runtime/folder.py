@@ -92,12 +92,13 @@ def read_file(path: str) -> tuple[bytes, os.stat_result]:
     """The content and the state of a file of ours.
 
     Raises:
-        OSError: there is none; or something else of its name, a FIFO perhaps, which nobody waits for.
+        OSError: there is none; or something else of its name, a FIFO perhaps, which nobody waits for, or a file that
+            others may write to.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or not is_ours(status):
+        if not stat.S_ISREG(status.st_mode) or not is_ours(status) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise FileNotFoundError(f"{path}: expected a file of the user's own")
         return file.read(), status
 

@@ -10,7 +10,6 @@ import struct
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -20,7 +19,7 @@ from uopc_core.once import once
 from uopc_core.runtime.cache import object_with
 from uopc_core.runtime.folder import cache_folder
 from uopc_core.runtime.library import Function, Library, ffi
-from uopc_core.runtime.toolchain import Toolchain, find_toolchain
+from uopc_core.runtime.toolchain import find_toolchain, runtime_source
 from uopc_core.settings import current
 
 __all__ = ["Program", "ProgramStep"]
@@ -33,8 +32,6 @@ _LAST_STATUS = "void(*)(int64_t *)"
 _SCALAR_FORMATS = {"b": "q8x", "i": "q8x", "u": "Q8x", "f": "d8x", "c": "dd"}
 _OUT_OF_MEMORY = 2
 _MOST_WORK = 2**63 - 1
-# Links like any library: thread-local storage and fork handlers need what a lean kernel does without.
-_RUNTIME_FLAGS = ("-std=gnu99", "-O2", "-fno-sanitize=all", "-fPIC", "-shared", "-pthread", "-w")
 _ENTRIES = ("uopc_call", "uopc_last_status")
 
 
@@ -183,9 +180,7 @@ def _load_runtime() -> Library:
     found, folder = find_toolchain(), cache_folder()
     if found is None or folder is None:
         raise CompileError("there is no C compiler: install one, or name it with CC")
-    toolchain = Toolchain(found.command, found.version, _RUNTIME_FLAGS, (), "", False)
-    source = Path(__file__).with_name("runtime.c").read_text(encoding="utf-8")
-    return object_with(_ENTRIES, toolchain, source, folder)
+    return object_with(_ENTRIES, found.for_runtime(), runtime_source(), folder)
 
 
 def _raise_last_failure() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import hashlib
 import importlib.util
-import itertools
 import json
 import os
 import platform
@@ -18,42 +17,42 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+import sys
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import count, takewhile
+from pathlib import Path
 from typing import Any
 
 from uopc_core.errors import SettingsError
 from uopc_core.forks import in_forked_child
 from uopc_core.once import once
+from uopc_core.runtime import probe
 from uopc_core.runtime.folder import cache_folder, leave_folder, read_file, replace_file
 from uopc_core.runtime.library import Library, can_load
 from uopc_core.settings import current
 
-__all__ = ["INPUT", "Toolchain", "find_toolchain", "run_compiler"]
+__all__ = ["INPUT", "Toolchain", "find_toolchain", "refusal", "run_compiler", "runtime_source"]
 
+# Options before these in a command are undone: kernels share their process with everything else.
+_SAFE = ("-fno-fast-math", "-fno-unsafe-math-optimizations", "-fno-sanitize=all")
 # -O3 takes up to four times as long as -O2 on kernels with many loops, and makes none of ours faster: those that matter
 # are vectorised by pragma. What is given up, traps, errno and aliasing by type, changes no value.
-_FLAGS = tuple(
-    (
-        "-std=gnu99 -O2 -fno-fast-math -fno-sanitize=all -ffp-contract=off -fwrapv -fno-math-errno "
-        "-fno-trapping-math -fno-strict-aliasing "
-        "-fopenmp-simd -fPIC -shared -pipe -w"
-    ).split()
+_FLAGS = (
+    *("-std=gnu99", "-O2", *_SAFE),
+    *("-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing"),
+    *("-fopenmp-simd", "-fPIC", "-shared", "-pipe", "-w"),
 )
 INPUT = ("-x", "c", "-", "-x", "none")  # C from standard input; what follows is told by its name again
 _ARCHITECTURES = (("-march=native",), ("-mcpu=native",), ())
 # Without start files and library search linking takes 4 ms instead of 14; without padding a kernel takes 2 mappings
 # instead of 5.
 _LEAN_LINK = ("-nostdlib", "-Wl,-z,noseparate-code,-z,norelro,--build-id=none,--hash-style=gnu")
-_PROBE = """
-double exp(double) {attribute};
-void uopc_probe(double *restrict out, const double *restrict in, long n) {{
-#pragma omp simd
-    for (long i = 0; i < n; i++) out[i] = exp(in[i]);
-}}
-"""
+# The runtime links like any library: thread-local storage and fork handlers need what a lean kernel does without.
+_RUNTIME_FLAGS = ("-std=gnu99", "-O2", *_SAFE, "-fPIC", "-shared", "-pthread", "-w")
+_SPLIT_STACK = "-fsplit-stack"  # cannot be undone by all compilers, nor found by running the probe
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +80,28 @@ class Toolchain:
         parts = (source, self.version, self.cpu, *self.command, *self.flags, *self.libs)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
+    def for_runtime(self) -> Toolchain:
+        """The same compiler as `runtime.c` is compiled with it."""
+        architecture = [flag for flag in self.flags if flag.startswith(("-march=", "-mcpu="))]
+        return Toolchain(self.command, self.version, (*_RUNTIME_FLAGS, *architecture), (), self.cpu, False)
+
 
 MAX_SECONDS = 60  # that a compiler may take
+_LOG_LINES = 5  # of what a compiler says, in a message
+_serial = count()
 _running: dict[int, subprocess.Popen[bytes]] = {}
-_serial = itertools.count()
 _found: dict[str | None, Toolchain | None] = {}
+_refused: dict[str | None, str] = {}  # by the setting `cc`: why the first compiler that was tried cannot be used
+_blamed: dict[str, str] = {}  # by the setting `cc`: what to say of its options
 
 
 def find_toolchain() -> Toolchain | None:
     """The compiler in force, or None.
 
     `$CC` and nothing else where it is set, otherwise the first that works of cc, gcc, clang and ziglang.
+
+    Raises:
+        SettingsError: `$CC` is a compiler that works, with options with which it does not.
     """
     cc = current().cc
     if cc not in _found:
@@ -158,13 +168,45 @@ atexit.register(_kill_running)
 
 
 def _search(cc: str | None) -> Toolchain | None:
-    return _first_working(cc) or (_first_working(cc) if leave_folder() else None)
+    if cc in _blamed:
+        raise SettingsError(_blamed[cc])
+    found = _first_working(cc) or (_first_working(cc) if leave_folder() else None)
+    if found is None and cc is not None:
+        _blame_options(cc)
+    return found
 
 
 def _first_working(cc: str | None) -> Toolchain | None:
     folder = cache_folder()
-    found = (_examine(command, folder) for command in _candidates(cc)) if folder is not None else ()
-    return next((toolchain for toolchain in found if toolchain is not None), None)
+    if folder is None:
+        return None
+    for command in _candidates(cc):
+        found = _examine(command, folder)
+        if isinstance(found, Toolchain):
+            return found
+        _refused.setdefault(cc, found)
+    return None
+
+
+def _blame_options(cc: str) -> None:
+    """
+    Raises:
+        SettingsError: the command works without its options.
+    """
+    folder = cache_folder()
+    for command in _candidates(cc):
+        program = tuple(takewhile(lambda word: not word.startswith("-"), command))
+        if folder is not None and program != command and isinstance(_examine(program, folder), Toolchain):
+            _blamed[cc] = (
+                f"CC: expected options with which {program[-1]} makes shared objects that compute as NumPy does, got "
+                f"{cc!r}; leave them out, or CC unset. With them, {_refused[cc]}"
+            )
+            raise SettingsError(_blamed[cc])
+
+
+def refusal() -> str | None:
+    """Why the compiler that was found first is not used, where none is."""
+    return _refused.get(current().cc) if find_toolchain() is None else None
 
 
 def _candidates(cc: str | None) -> Iterator[tuple[str, ...]]:
@@ -190,19 +232,21 @@ def _zig_commands() -> Iterator[tuple[str, ...]]:
         yield (os.path.join(os.path.dirname(spec.origin), "zig"), "cc")
 
 
-def _examine(command: tuple[str, ...], folder: str) -> Toolchain | None:
-    """The kept answer about `command`, or a new one."""
+def _examine(command: tuple[str, ...], folder: str) -> Toolchain | str:
+    """The kept answer about `command`, or a new one; in words where it does not work."""
     cpu = _cpu_digest()
     status = os.stat(command[0])
-    identity = (_PROBE, *_FLAGS, *_LEAN_LINK, cpu, *command, str(status.st_mtime_ns), str(status.st_size))
-    path = os.path.join(folder, f"toolchain-{hashlib.sha256(chr(0).join(identity).encode()).hexdigest()[:32]}.json")
+    identity = (probe.SOURCE, *_FLAGS, *_RUNTIME_FLAGS, *_LEAN_LINK, cpu, *command)
+    digest = hashlib.sha256("\0".join((*identity, str(status.st_mtime_ns), str(status.st_size))).encode()).hexdigest()
+    path = os.path.join(folder, f"toolchain-{digest[:32]}.json")
     kept = _read_answer(path)
-    if kept is None:
-        kept = _probe(command, cpu, folder)
-        if kept is not None:
-            with suppress(OSError):
-                replace_file(path, json.dumps({"toolchain": asdict(kept), "seal": _seal(path, asdict(kept))}).encode())
-    return kept
+    if kept is not None:
+        return kept
+    found = _probe(command, cpu, folder)
+    if isinstance(found, Toolchain):
+        with suppress(OSError):
+            replace_file(path, json.dumps({"toolchain": asdict(found), "seal": _seal(path, asdict(found))}).encode())
+    return found
 
 
 def _seal(path: str, fields: Mapping[str, Any]) -> str:
@@ -225,18 +269,26 @@ def _read_answer(path: str) -> Toolchain | None:
     return answer if all(os.path.exists(lib) for lib in answer.libs if os.path.isabs(lib)) else None
 
 
-def _probe(command: tuple[str, ...], cpu: str, folder: str) -> Toolchain | None:
-    """Compile a small kernel in ever plainer ways until one of them loads."""
+def _probe(command: tuple[str, ...], cpu: str, folder: str) -> Toolchain | str:
+    """Compile a small kernel in ever plainer ways until one of them is right; in words what is wrong with the last."""
     version = _first_line(command, "--version")
     if version is None:
-        return None
+        return "it does not tell its version"
+    if _SPLIT_STACK in command:
+        return f"{_SPLIT_STACK} makes functions that only its own programs can call"
+    fault = ""
     for link, libs in (*_lean_libs(command), ((), ("-lm",))):
         for architecture in _ARCHITECTURES:
             toolchain = Toolchain(command, version, (*_FLAGS, *architecture, *link), libs, cpu, False)
-            code = _build_probe(toolchain, folder)
-            if code is not None:
+            try:
+                code = _build_probe(toolchain, folder)
+            except _Unfit as unfit:
+                fault = str(unfit)
+                if unfit.is_final:
+                    return fault
+            else:
                 return replace(toolchain, has_libmvec=b"_ZGV" in code)
-    return None
+    return fault
 
 
 def _lean_libs(command: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -252,22 +304,81 @@ def _lean_libs(command: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], tupl
         yield _LEAN_LINK, (*plain, "-lgcc")
 
 
-def _build_probe(toolchain: Toolchain, folder: str) -> bytes | None:
-    """The object code of the probe, or None where it does not compile, link and load."""
-    target = os.path.join(folder, f".probe-{os.getpid()}-{next(_serial)}.so")
+class _Unfit(Exception):
+    """A compiler whose objects cannot be used; `is_final` says that other flags would change nothing."""
+
+    def __init__(self, reason: str, is_final: bool = False) -> None:
+        super().__init__(reason)
+        self.is_final = is_final
+
+
+def _build_probe(toolchain: Toolchain, folder: str) -> bytes:
+    """The object code of the probe, which compiles, links, loads and computes.
+
+    A command with options is looked at more closely: what it makes in a process of its own, and the runtime as well.
+
+    Raises:
+        _Unfit: with the reason.
+    """
     attribute = '__attribute__((simd("notinbranch")))' if any("libmvec" in lib for lib in toolchain.libs) else ""
+    flushes = probe.flushes_subnormals()
+    with _object_of(toolchain, probe.SOURCE.format(attribute=attribute), folder) as path:
+        if len(toolchain.command) > 1:
+            _examine_apart(path)
+            _examine_runtime(toolchain, folder)
+        function = Library(path).function(probe.SYMBOL)
+        fault = probe.fault_of(function.address, flushes)
+        if fault is not None:
+            raise _Unfit(fault, is_final=True)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def _examine_runtime(toolchain: Toolchain, folder: str) -> None:
+    try:
+        with _object_of(toolchain.for_runtime(), runtime_source(), folder) as path:
+            _examine_apart(path)
+    except _Unfit as unfit:
+        raise _Unfit(str(unfit), is_final=True) from None
+
+
+@contextmanager
+def _object_of(toolchain: Toolchain, source: str, folder: str) -> Generator[str]:
+    """The object of `source` in a file that is deleted afterwards."""
+    target = os.path.join(folder, f".probe-{os.getpid()}-{next(_serial)}.so")
     command = (*toolchain.command, *toolchain.flags, *INPUT, "-o", target, *toolchain.libs)
     try:
-        if run_compiler(command, _PROBE.format(attribute=attribute), folder).returncode != 0:
-            return None
-        Library(target)
-        with open(target, "rb") as file:
-            return file.read()
-    except OSError:
-        return None
+        outcome = run_compiler(command, source, folder)
+        if outcome.returncode != 0:
+            said = outcome.stderr.decode(errors="replace").strip().splitlines()
+            raise _Unfit("\n".join(["it makes no shared object", *said[:_LOG_LINES]]))
+        yield target
+    except OSError as error:
+        raise _Unfit(f"it makes no object that can be loaded: {error}") from None
     finally:
         with suppress(OSError):  # there may be none, or a folder
             os.unlink(target)
+
+
+def _examine_apart(path: str) -> None:
+    """Load and run an object in another process.
+
+    Raises:
+        _Unfit: it cannot be loaded, computes otherwise than NumPy, or ends the process.
+    """
+    if getattr(sys, "frozen", False) or not sys.executable:  # a program of which Python is a part: nothing to start
+        return
+    outcome = _run((sys.executable, "-I", "-S", probe.__file__, path))
+    greeting, _, fault = outcome.stdout.decode(errors="replace").strip().partition("\n")
+    if greeting == probe.GREETING and outcome.returncode != probe.RIGHT:
+        how = f"a process that loads what it makes ends with {outcome.returncode}"
+        told = outcome.returncode in (probe.NOT_LOADED, probe.WRONG)
+        raise _Unfit(fault if told else how, is_final=outcome.returncode == probe.WRONG)
+
+
+def runtime_source() -> str:
+    """The C of the runtime."""
+    return Path(__file__).with_name("runtime.c").read_text(encoding="utf-8")
 
 
 def _first_line(command: tuple[str, ...], option: str) -> str | None:
