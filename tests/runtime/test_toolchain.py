@@ -96,7 +96,7 @@ def test_an_answer_of_other_types_or_about_another_compiler_is_asked_for_again(f
     (path,) = (fresh / folder.SUBFOLDER).glob("toolchain-*.json")
     whole = json.loads(path.read_text())
     for value in OTHER_TYPES[name]:
-        path.write_text(json.dumps({**whole, name: value}))
+        path.write_text(json.dumps({**whole, "toolchain": {**whole["toolchain"], name: value}}))
         monkeypatch.setattr(toolchain, "_found", {})
         assert find_toolchain() == found
         assert json.loads(path.read_text()) == whole
