@@ -57,7 +57,7 @@ def test_a_bound_that_falls_is_kept_to_at_once_where_much_is_given_back(monkeypa
     monkeypatch.setattr(pool, "idle_bound", lambda: 100 * MIB)
     use(1)
     monkeypatch.setattr(pool, "idle_bound", lambda: 30 * MIB)
-    use(40, 40)
+    use(*[40] * (pool.LOOK_BYTES // (40 * MIB) + 1))
     assert pool_stats().idle_large_bytes <= 30 * MIB
 
 
