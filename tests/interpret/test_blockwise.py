@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from uopc_core.dtype import dtypes
-from uopc_core.interpret import blockwise, reductions
+from uopc_core.interpret import blockwise, numpy_interp, reductions
 from uopc_core.interpret.numpy_interp import evaluate, lower_to_numpy
 from uopc_core.ir.composite import iota
 from uopc_core.ir.op import Ops
@@ -156,3 +156,59 @@ def test_what_is_in_between_takes_a_few_blocks(graph, result_bytes):
     tracemalloc.stop()
     assert kept
     assert peak <= result_bytes + 6 * 8 * blockwise.BLOCK
+
+
+# ------------------------------------------------------------------------------------------- writing over what is dying
+
+
+def given(seed, n):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal(N // 8) for _ in range(n)]
+
+
+X, Y = (UOp.param(i, (N // 8,), dtypes.float64) for i in range(2))
+HALF = X.reshape((2, N // 16)).shrink([(0, 1), (0, N // 16)]).reshape((N // 16,))
+TWICE = X.reshape((1, N // 8)).expand((2, N // 8))
+# roots of two arrays that are given away, and how many arrays are made
+OVER = {
+    "an operation": ([X + Y], 0),
+    "a chain": ([(X + Y) * X - Y], 0),
+    "twice the same": ([X * X], 0),
+    "a choice": ([(X < Y).where(X, Y)], 1 / 8),
+    "read again": ([X + Y, X - Y], 1),
+    "read again as a view": ([X + Y, X.flip((0,)) * Y], 2),
+    "turned": ([X + X.flip((0,))], 1),
+    "a part of it": ([HALF + 1.0, Y * 2.0], 1 / 2),
+    "two copies of it": ([TWICE + 1.0], 2),
+    "handed out": ([X, X + Y], 1),
+    "handed out as a view": ([X.reshape((2, N // 16)), X + 1.0, Y], 1),
+    "another dtype": ([X.cast(dtypes.int32)], 1 / 2),
+}
+
+
+@pytest.mark.parametrize(("roots", "made"), OVER.values(), ids=OVER)
+def test_a_dying_operand_is_written_over_and_no_other(roots, made, monkeypatch):
+    monkeypatch.setattr(blockwise, "LARGE", N // 32)
+    monkeypatch.setattr(numpy_interp, "LARGE", N // 32)
+    arrays = given(len(roots), 2)
+    want = [value.copy() for value in lower_to_numpy(roots, [X, Y]).run([x.copy() for x in arrays])]
+    program = lower_to_numpy(roots, [X, Y], [X, Y])
+    program.run([x.copy() for x in arrays])
+    tracemalloc.start()
+    got = program.run(arrays)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    for value, expected in zip(got, want, strict=True):
+        np.testing.assert_array_equal(value, expected)
+    assert not any(np.may_share_memory(x, y) for i, x in enumerate(got) for y in got[:i])
+    assert peak <= made * N + 3 * 8 * blockwise.BLOCK
+
+
+@pytest.mark.parametrize(("roots", "made"), OVER.values(), ids=OVER)
+def test_what_is_not_given_away_stays_as_it_is(roots, made, monkeypatch):
+    monkeypatch.setattr(numpy_interp, "LARGE", N // 32)
+    arrays = given(7, 2)
+    before = [x.copy() for x in arrays]
+    got = lower_to_numpy(roots, [X, Y]).run((*arrays,))
+    assert all((x == y).all() for x, y in zip(arrays, before, strict=True))
+    assert not any(np.may_share_memory(x, y) for x in got for y in arrays)

@@ -218,9 +218,13 @@ class _Elements:
         self.expression = _Expression(group)
         self.shape, self.dtype = group.root.shape, group.root.dtype
 
-    def __call__(self, *operands: Any) -> Array:
+    def __call__(self, *operands: Any, out: Array | None = None) -> Array:
+        """
+        Args:
+            out: where it goes; may be an operand, of which an element is read only to make the same one of the result.
+        """
         bound = self.expression.bind(operands, self.shape, None)
-        out = np.empty(self.shape, self.dtype)
+        out = np.empty(self.shape, self.dtype) if out is None else out
         for index in pieces(self.shape, BLOCK):
             self.expression.into(out[index], bound, index)
         return out

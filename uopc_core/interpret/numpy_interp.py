@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from uopc_core.interpret.blockwise import Group, find_groups
+from uopc_core.interpret.blockwise import LARGE, Group, find_groups
 from uopc_core.interpret.loops import loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_ops import NUMPY_OPS, VIEWS, NumpyFunction
 from uopc_core.interpret.ufuncs import UFUNCS
@@ -53,6 +55,8 @@ class Program:
     def run(self, values: Sequence[Any] = ()) -> list[Array]:
         """The values of the roots, for `values` of the inputs: arrays, or scalars where the shape is ().
 
+        A list of values is emptied, so that what is given away goes when nobody needs it.
+
         Returns:
             One array per root: C-contiguous, of exactly its shape and dtype, sharing memory with nothing else.
         Raises:
@@ -61,6 +65,8 @@ class Program:
         assert len(values) == self.n_inputs, (len(values), self.n_inputs)
         slots = self._slots.copy()
         slots[: self.n_inputs] = values
+        if isinstance(values, list):
+            values.clear()
         for slot, dtype in self._scalars:
             if type(slots[slot]) is not np.ndarray:
                 slots[slot] = np.array(slots[slot], dtype)
@@ -94,13 +100,15 @@ def hand_out(value: Any, root: UOp, aliased: bool) -> Array:
 class _Lowering:
     """The state of one `lower_to_numpy`: the slot of each node, and who owns the memory behind each slot."""
 
-    def __init__(self, inputs: Sequence[UOp]) -> None:
+    def __init__(self, inputs: Sequence[UOp], given: Iterable[UOp]) -> None:
         self.slot_of: dict[UOp, int] = {node: slot for slot, node in enumerate(inputs)}
-        self.owner: list[int] = [_FOREIGN] * len(inputs)
+        given = set(given)
+        self.owner: list[int] = [slot if node in given else _FOREIGN for slot, node in enumerate(inputs)]
         self.slots: list[Any] = [None] * len(inputs)
         self.memories: list[tuple[int, Any]] = []
         self.steps: list[tuple[NumpyFunction, tuple[int, ...], int]] = []
         self.extern_calls: dict[Any, int] = {}
+        self.large: dict[int, UOp] = {}  # slots of elementwise nodes that may be written over a dying operand
 
     def new_slot(self, owner: int | None = None, value: Any = None) -> int:
         slot = len(self.slots)
@@ -121,12 +129,17 @@ class _Lowering:
             sources = self.unexpanded(node) if op in BROADCASTS else node.src
             src = tuple([self.slot_of[s] for s in sources])
             slot = self.new_slot(self.owner[src[0]] if op in VIEWS else None)
-            self.steps.append((NUMPY_OPS[op](node), src, slot))
+            function = NUMPY_OPS[op](node)
+            self.steps.append((function, src, slot))
+            if prod(node.shape) >= LARGE and (isinstance(function, np.ufunc) or op is Ops.WHERE):
+                self.large[slot] = node
         self.slot_of[node] = slot
 
     def add_group(self, group: Group) -> None:
         """One step for nodes that are evaluated together."""
         slot = self.slot_of[group.root] = self.new_slot()
+        if group.root.op is not Ops.REDUCE:
+            self.large[slot] = group.root
         self.steps.append((group.function(), tuple([self.slot_of[x] for x in group.operands]), slot))
 
     def unexpanded(self, node: UOp) -> Sequence[UOp]:
@@ -161,14 +174,18 @@ class _Lowering:
         """The steps that something reads, each with the slots that it is the last to read; `kept` never die."""
         steps: list[Step] = []
         alive = set(kept)
+        sharing = Counter([self.owner[i] for i in alive])
         for function, src, out in reversed(self.steps):
             if out not in alive:
                 continue
-            dead: list[int] = []
-            for i in src:
-                if i not in alive:
-                    alive.add(i)
-                    dead.append(i)
+            alive.remove(out)
+            sharing[self.owner[out]] -= 1
+            dead = [i for i in dict.fromkeys(src) if i not in alive]
+            alive.update(dead)
+            sharing.update([self.owner[i] for i in dead])
+            if out in self.large:
+                own = [k for k, i in enumerate(src) if i in dead and sharing[self.owner[i]] == 1]
+                function = _over_one_of([k for k in own if self.owner[src[k]] != _FOREIGN], function, self.large[out])
             steps.append((function, src, out, tuple(dead)))
         steps.reverse()
         return [step for step in steps if not self.fold(step)]
@@ -180,6 +197,29 @@ class _Lowering:
             return False
         self.slots[out] = function(*[self.slots[i] for i in src])
         return True
+
+
+def _over_one_of(places: Sequence[int], function: NumpyFunction, node: UOp) -> NumpyFunction:
+    """`function`, with its result in the memory of the first operand among `places` that has the form of `node`."""
+    if not places:
+        return function
+    shape, dtype = node.shape, node.dtype
+
+    def evaluate(*operands: Any) -> Any:
+        for place in places:
+            x = operands[place]
+            if _is_whole(x) and x.shape == shape and x.dtype == dtype:
+                return function(*operands, out=x)
+        return function(*operands)
+
+    return evaluate
+
+
+def _is_whole(x: Any) -> bool:
+    """Whether this is all of an array that may be written to, in the order of its elements."""
+    if type(x) is not np.ndarray or not (x.flags.c_contiguous and x.flags.writeable):
+        return False
+    return x.base is None or getattr(x.base, "nbytes", 0) == x.nbytes
 
 
 def _order(roots: Sequence[UOp], known: Iterable[UOp]) -> list[UOp]:
@@ -205,12 +245,15 @@ def _order(roots: Sequence[UOp], known: Iterable[UOp]) -> list[UOp]:
     return order
 
 
-def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = ()) -> Program:
-    """The program that computes `roots`, given the values of `inputs` (PARAMs, or any nodes).
+def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iterable[UOp] = ()) -> Program:
+    """The program that computes `roots` of the values of `inputs` (PARAMs, or any nodes).
 
     What is in memory already is read from there when the program runs.
+
+    Args:
+        given: inputs whose arrays the program may write to and hand out, since nobody else has their memory.
     """
-    low = _Lowering(inputs)
+    low = _Lowering(inputs, given)
     order = _order(roots, low.slot_of)
     prepare_loops(loops_wanted([node for node in order if node.realized is None]))
     groups = find_groups(order, [*roots, *inputs])
@@ -221,11 +264,11 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = ()) -> Program:
         elif node not in inside:
             low.add(node)
     results: list[tuple[int, UOp, bool]] = []
-    given = {_FOREIGN}
+    taken = {_FOREIGN}
     for root in roots:
         slot = low.slot_of[root]
-        results.append((slot, root, low.owner[slot] in given))
-        given.add(low.owner[slot])
+        results.append((slot, root, low.owner[slot] in taken))
+        taken.add(low.owner[slot])
     steps = low.finish([slot for slot, _, _ in results])
     return Program(inputs, low.slots, low.memories, steps, results)
 

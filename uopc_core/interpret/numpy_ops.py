@@ -1,8 +1,8 @@
 """What every op means, in NumPy: the table that the interpreter runs and that compiled C is compared with.
 
 An entry makes, for a node, the function of the values of its sources. The functions are called inside
-`np.errstate(all="ignore")`, must not write to what they are given, and may return NumPy scalars for shape (). Where an
-entry returns a view of its operand, its op is in `VIEWS`.
+`np.errstate(all="ignore")`, must not write to what they are given but as `out`, and may return NumPy scalars for shape
+(). Where an entry returns a view of its operand, its op is in `VIEWS`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 
 from uopc_core.dtype import converted, dtypes, is_complex, is_inexact
 from uopc_core.errors import IndexBoundsError
+from uopc_core.interpret.externs import call_extern
 from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.interpret.numpy_complex import exp2, expm1, log1p, logaddexp, recip, wide
 from uopc_core.interpret.reductions import reduction
 from uopc_core.interpret.ufuncs import UFUNCS
-from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.ir.uop import UOp
 
@@ -177,6 +177,23 @@ def _complex(node: UOp) -> _Function:
     return evaluate
 
 
+_CHOOSE: Callable[..., Array] = np.where
+
+
+def _where(condition: Any, x: Any, y: Any, out: Array | None = None) -> Array:
+    """
+    Args:
+        out: an operand, to be written over.
+    """
+    if out is None or out is condition:
+        return _CHOOSE(condition, x, y)
+    if out is x:
+        np.copyto(out, y, where=np.logical_not(condition))
+    else:
+        np.copyto(out, x, where=condition)
+    return out
+
+
 # ------------------------------------------------------------------------------------------------------------ movement
 
 
@@ -317,13 +334,9 @@ def _identity(node: UOp) -> _Function:
 def _extern(node: UOp) -> _Function:
     """All outputs, as a tuple: the interpreter calls once for the nodes that share name, parameters and sources."""
     name, params, _ = node.arg
-    call = EXTERNS[name].evaluate
 
     def evaluate(*sources: Any) -> tuple[Any, ...]:
-        arrays = [np.asarray(x) for x in sources]
-        # an output may be an operand handed back, or a part of one
-        outputs = [np.asarray(out) for out in call(params, *arrays)]
-        return tuple([out if out.base is None and all(out is not x for x in arrays) else out.copy() for out in outputs])
+        return call_extern(name, params, [np.asarray(x) for x in sources])
 
     return evaluate
 
@@ -354,7 +367,7 @@ NUMPY_OPS: dict[Ops, Callable[[UOp], NumpyFunction]] = {
     Ops.IMAG: _same(lambda x: x.imag),
     Ops.POW: _pow,
     Ops.COMPLEX: _complex,
-    Ops.WHERE: _same(np.where),
+    Ops.WHERE: lambda node: _where,
     Ops.RESHAPE: _reshape,
     Ops.EXPAND: _expand,
     Ops.PERMUTE: _permute,

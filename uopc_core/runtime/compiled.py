@@ -1,31 +1,33 @@
 """Run a plan as compiled C: its kernels compiled side by side and joined to programs, host calls in between.
 
-Temporaries live in one arena per run, placed so that those which are never alive together share bytes; a kernel that
-reads a dying temporary only at the element it writes takes it over. Outputs are new buffers.
+Temporaries of kernels live in one arena per run, and outputs are new buffers; see `placement.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from uopc_core.codegen.c_source import Source
 from uopc_core.dtype import dtypes
+from uopc_core.interpret.externs import call_extern
 from uopc_core.ir.extern import EXTERNS
-from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.runtime.cache import compile_many
 from uopc_core.runtime.interpreted import HostInputs
+from uopc_core.runtime.placement import Placement
 from uopc_core.runtime.rendered import render_plan, slots_of
 from uopc_core.runtime.runner import Program, ProgramStep
 from uopc_core.runtime.verified import program_step, verify_run
-from uopc_core.schedule.memory import Lifetime, place
 from uopc_core.schedule.steps import HostCall, Plan
 from uopc_core.settings import current
 
 __all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use"]
+
+Array = np.ndarray[Any, Any]
 
 _MAX_KNOWN = 65_536
 _in_use: dict[int, None] = {}  # hashes of the sources of every CompiledPlan so far
@@ -39,76 +41,6 @@ class _Host:
     operands: HostInputs
     reads: list[int]
     writes: list[int]
-
-
-class _Memory:
-    """Where each slot lives: inputs as they come, then the outputs, then temporaries at offsets in the arena.
-
-    Attributes:
-        place: number of a slot among the pointers of a run.
-        outputs: slots that get a buffer of their own.
-        offsets: of the other slots, by slot.
-        arena_bytes: size of the arena.
-    """
-
-    def __init__(self, plan: Plan, steps: Sequence[Source | HostCall]) -> None:
-        self.outputs = list(dict.fromkeys(slot for slot, _ in plan.outputs if slot >= plan.n_inputs))
-        lives = _lifetimes(plan, steps)
-        owner = _taken_over(plan, steps, lives)
-        temporaries: dict[int, Lifetime] = {}
-        for slot, life in lives.items():
-            root = _root(owner, slot)
-            if root not in self.outputs:
-                known = temporaries.get(root, life)
-                temporaries[root] = replace(known, born=min(known.born, life.born), dies=max(known.dies, life.dies))
-        placed, self.arena_bytes = place(temporaries)
-        self.offsets = {slot: placed[root] for slot in lives if (root := _root(owner, slot)) in placed}
-        self.borrowed = {slot: root for slot in lives if (root := _root(owner, slot)) != slot and root in self.outputs}
-        first_temporary = plan.n_inputs + len(self.outputs)
-        self.place = {slot: slot for slot in range(plan.n_inputs)}
-        self.place.update({slot: plan.n_inputs + i for i, slot in enumerate(self.outputs)})
-        self.place.update({slot: first_temporary + i for i, slot in enumerate(self.offsets)})
-        self.place.update({slot: self.place[root] for slot, root in self.borrowed.items()})
-        self.n_pointers = first_temporary + len(self.offsets)
-
-
-def _lifetimes(plan: Plan, steps: Sequence[Source | HostCall]) -> dict[int, Lifetime]:
-    """Of every slot that is neither input nor output and still exists after fusion."""
-    outputs = {slot for slot, _ in plan.outputs}
-    lives: dict[int, Lifetime] = {}
-    for i, step in enumerate(steps):
-        reads, writes = slots_of(step)
-        for slot in (*reads, *writes):
-            if slot >= plan.n_inputs and slot not in outputs:
-                born = lives[slot].born if slot in lives else i
-                lives[slot] = Lifetime(plan.slots[slot].size_bytes, born, i)
-    return lives
-
-
-def _taken_over(plan: Plan, steps: Sequence[Source | HostCall], lives: Mapping[int, Lifetime]) -> dict[int, int]:
-    """Temporary -> the slot whose memory it shares, because the kernel that writes that slot reads the temporary last,
-    in place.
-    """
-    owner: dict[int, int] = {}
-    for i, step in enumerate(steps):
-        if not isinstance(step, Source):
-            continue
-        free = [slot for slot in step.outputs if slot in lives or slot in {o for o, _ in plan.outputs}]
-        for slot in step.inplace:
-            if slot not in lives or lives[slot].dies != i:
-                continue
-            for target in free:
-                if plan.slots[target].size_bytes == plan.slots[slot].size_bytes:
-                    owner[slot] = target
-                    free.remove(target)
-                    break
-    return owner
-
-
-def _root(owner: Mapping[int, int], slot: int) -> int:
-    while slot in owner:
-        slot = owner[slot]
-    return slot
 
 
 def _sources(plan: Plan) -> list[Source]:
@@ -140,28 +72,33 @@ class CompiledPlan:
         if len(_in_use) > _MAX_KNOWN:
             _in_use.clear()
         _in_use.update(dict.fromkeys([hash(source.text) for source in sources]))
-        self._memory = _Memory(plan, steps)
+        self._placement = Placement(plan, steps)
         self._segments = self._join(steps, dict(zip(map(id, sources), functions, strict=True)))
         shapes = {slot: shape for slot, shape in reversed(plan.outputs)}
-        self._made = [(shapes[slot], plan.slots[slot].dtype) for slot in self._memory.outputs]
-        self._offsets = list(self._memory.offsets.values())
+        self._made = [(shapes[slot], plan.slots[slot].dtype) for slot in self._placement.outputs]
+        self._offsets = list(self._placement.offsets.values())
         # the usual case, for which a call does nothing but this: one program, every output a new buffer
-        self._plain = len(self._segments) == 1 and len(self._made) == len(plan.outputs)
-        first = self._segments[0] if self._segments else None
-        self._program = first if self._plain and isinstance(first, Program) else None
+        first = self._segments[0][0] if len(self._segments) == 1 and len(self._made) == len(plan.outputs) else None
+        self._program = first if isinstance(first, Program) else None
 
-    def _join(self, steps: Sequence[Source | HostCall], functions: Mapping[int, Any]) -> list[Program | _Host]:
-        segments: list[Program | _Host] = []
+    def _join(
+        self, steps: Sequence[Source | HostCall], functions: Mapping[int, Any]
+    ) -> list[tuple[Program | _Host, Sequence[int]]]:
+        """Programs and host calls in order, each with the memory that nobody needs after it."""
+        segments: list[tuple[Program | _Host, Sequence[int]]] = []
         waiting: list[ProgramStep] = []
-        for step in (*steps, None):
+        dying: list[int] = []
+        for number, step in enumerate((*steps, None)):
+            gone = self._placement.dying.get(number, ())
             if isinstance(step, Source):
-                waiting.append(program_step(step, functions[id(step)], self._memory.place))
+                waiting.append(program_step(step, functions[id(step)], self._placement.place))
+                dying += gone
                 continue
             if waiting:
-                segments.append(Program(waiting, self.plan.scalar_dtypes, self._memory.n_pointers))
-                waiting = []
+                segments.append((Program(waiting, self.plan.scalar_dtypes, self._placement.n_pointers), dying))
+                waiting, dying = [], []
             if step is not None:
-                segments.append(_Host(step, HostInputs(step), *slots_of(step)))
+                segments.append((_Host(step, HostInputs(step), *slots_of(step)), gone))
         return segments
 
     def run(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Buffer]:
@@ -170,67 +107,91 @@ class CompiledPlan:
         Raises:
             IndexBoundsError: a gather or scatter met an index outside its axis.
         """
-        made = [Buffer.empty(shape, dtype) for shape, dtype in self._made]
-        pointers = [buffer.pointer for buffer in buffers]
-        pointers += [buffer.pointer for buffer in made]
-        arena = None
-        if self._offsets:
-            arena = Buffer.empty((self._memory.arena_bytes,), dtypes.uint8)
-            start = arena.pointer
-            pointers += [start + offset for offset in self._offsets]
-        if self._program is not None:
-            self._program.run(pointers, scalars)
-            results = made
+        if self._program is None:
+            results = self._run_segments(buffers, scalars)
         else:
-            results = self._run_segments(pointers, scalars, buffers, made, arena)
+            results = [Buffer.empty(shape, dtype) for shape, dtype in self._made]
+            pointers = [buffer.pointer for buffer in buffers]
+            pointers += [buffer.pointer for buffer in results]
+            if self._offsets:
+                arena = Buffer.empty((self._placement.arena_bytes,), dtypes.uint8)
+                start = arena.pointer
+                pointers += [start + offset for offset in self._offsets]
+            self._program.run(pointers, scalars)
         if current().verify:
             verify_run(self.plan, buffers, scalars, results)
         return results
 
-    def _run_segments(
-        self,
-        pointers: Sequence[int],
-        scalars: Sequence[Any],
-        buffers: Sequence[Buffer],
-        made: list[Buffer],
-        arena: Buffer | None,
-    ) -> list[Buffer]:
-        for segment in self._segments:
-            if isinstance(segment, Program):
-                segment.run(pointers, scalars)
+    def _run_segments(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Buffer]:
+        run = _Run(self.plan, self._placement, buffers)
+        for segment, dying in self._segments:
+            if isinstance(segment, _Host):
+                run.call(segment)
             else:
-                self._run_host(segment, buffers, made, arena)
-        if self._plain:
-            return made
-        return [self._result(slot, shape, buffers, made) for slot, shape in self.plan.outputs]
+                segment.run(run.pointers, scalars)
+            for root in dying:
+                del run.made[root]
+        return [run.result(slot, shape) for slot, shape in self.plan.outputs]
 
-    def _result(self, slot: int, shape: tuple[int, ...], buffers: Sequence[Buffer], made: list[Buffer]) -> Buffer:
-        buffer = buffers[slot] if slot < self.plan.n_inputs else made[self._memory.outputs.index(slot)]
-        return buffer if buffer.shape == shape else Buffer.from_numpy(buffer.array.reshape(shape), copy=False)
 
-    def _run_host(self, host: _Host, buffers: Sequence[Buffer], made: list[Buffer], arena: Buffer | None) -> None:
-        memory = {slot: self._array(slot, buffers, made, arena) for slot in host.reads}
+class _Run:
+    """The memory of one run with host calls in it.
+
+    Attributes:
+        made: by root, the outputs and what libraries have made so far.
+        pointers: to everything; 0 for what is not made yet.
+    """
+
+    __slots__ = ("arena", "buffers", "made", "placement", "pointers", "slots")
+
+    def __init__(self, plan: Plan, placement: Placement, buffers: Sequence[Buffer]) -> None:
+        self.slots = slots = plan.slots
+        self.placement = placement
+        self.buffers = buffers
+        self.made: dict[int, Buffer] = {}
+        self.pointers = [buffer.pointer for buffer in buffers]
+        self.pointers += [0] * (placement.n_pointers - len(buffers))
+        if placement.offsets:
+            self.arena = Buffer.empty((placement.arena_bytes,), dtypes.uint8)
+            for slot, offset in placement.offsets.items():
+                self.pointers[placement.place[slot]] = self.arena.pointer + offset
+        for slot in placement.made_first:
+            self._keep(slot, Buffer.empty(slots[slot].shape, slots[slot].dtype))
+
+    def call(self, host: _Host) -> None:
+        """Call a library; what it makes by itself becomes the memory of its slot."""
+        operands = host.operands.of({slot: self._array(slot) for slot in host.reads})
         extern = EXTERNS[host.call.name]
-        arrays = host.operands.of(memory)
-        targets = [self._array(slot, buffers, made, arena) for slot in host.writes]
         if extern.into is not None:
-            extern.into(host.call.params, arrays, targets)
+            extern.into(host.call.params, operands, [self._array(slot) for slot in host.writes])
             return
-        results = extern.evaluate(host.call.params, *arrays)
-        for (number, _), target in zip(host.call.outputs, targets, strict=True):
-            target[...] = results[number]
+        results = with_room(call_extern, host.call.name, host.call.params, operands)
+        for number, slot in host.call.outputs:
+            what = self.slots[slot]
+            result = np.ascontiguousarray(results[number], what.dtype).reshape(what.shape)
+            self._keep(self.placement.root[slot], Buffer.from_numpy(result, copy=False))
 
-    def _array(
-        self, slot: int, buffers: Sequence[Buffer], made: list[Buffer], arena: Buffer | None
-    ) -> np.ndarray[Any, Any]:
+    def result(self, slot: int, shape: tuple[int, ...]) -> Buffer:
+        """An output, in one of the shapes that it has."""
+        buffer = self.made.get(slot)
+        if buffer is None:
+            buffer = self.buffers[slot]
+        if buffer.shape == shape and buffer.dtype is self.slots[slot].dtype:
+            return buffer
+        return Buffer.from_numpy(self._array(slot).reshape(shape), copy=False)
+
+    def _keep(self, root: int, buffer: Buffer) -> None:
+        self.made[root] = buffer
+        self.pointers[self.placement.place[root]] = buffer.pointer
+
+    def _array(self, slot: int) -> Array:
         """The memory of a slot as NumPy sees it."""
-        what = self.plan.slots[slot]
-        if slot < self.plan.n_inputs:
-            return buffers[slot].array
-        if slot in self._memory.offsets:
-            assert arena is not None, slot
-            return np.ndarray(what.shape, what.dtype, arena.array, self._memory.offsets[slot])
-        owner = self._memory.borrowed.get(slot, slot)
-        array = made[self._memory.outputs.index(owner)].array
-        same = array.shape == what.shape and array.dtype is what.dtype
-        return array if same else array.reshape(-1).view(what.dtype).reshape(what.shape)
+        what = self.slots[slot]
+        if slot < len(self.buffers):
+            return self.buffers[slot].array
+        if slot in self.placement.offsets:
+            return np.ndarray(what.shape, what.dtype, self.arena.array, self.placement.offsets[slot])
+        buffer = self.made[self.placement.root[slot]]
+        if buffer.shape == what.shape and buffer.dtype is what.dtype:
+            return buffer.array
+        return buffer.array.reshape(-1).view(what.dtype).reshape(what.shape)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from uopc_core.interpret.externs import call_extern
 from uopc_core.interpret.loops import LoopKey, loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_interp import NUMPY_OPS, lower_to_numpy
-from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
 from uopc_core.runtime.buffer import Buffer, with_room
@@ -57,7 +57,6 @@ class _InterpretedPlan:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         prepare_loops(loops_of_plan(plan))
-        self.steps: list[tuple[Any, ...]] = [self._prepare(step) for step in plan.steps]
         last_use: dict[int, int] = {}
         for i, step in enumerate(plan.steps):
             last_use.update(dict.fromkeys(_slots_read(step), i))
@@ -66,34 +65,43 @@ class _InterpretedPlan:
         for slot, i in last_use.items():
             if slot not in kept:
                 self.dead[i].append(slot)
+        self.steps = [self._prepare(step, dead) for step, dead in zip(plan.steps, self.dead, strict=True)]
 
-    def _prepare(self, step: KernelCall | HostCall) -> tuple[Any, ...]:
+    def _prepare(self, step: KernelCall | HostCall, dead: Sequence[int]) -> tuple[Any, ...]:
         if isinstance(step, HostCall):
             return step, HostInputs(step)
         params = _params(step.kernel)
-        return step, lower_to_numpy(step.kernel.outputs, params), params
+        once = [slot for slot in dead if step.reads.count(slot) == 1]
+        given = [p for p in params if p.arg[2] == "buffer" and step.inputs[p.arg[0]] in once]
+        return step, lower_to_numpy(step.kernel.outputs, params, given), params
 
     def run(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Array]:
         memory: list[Any] = [None] * len(self.plan.slots)
         memory[: len(buffers)] = [buffer.array for buffer in buffers]
         for (step, *how), dead in zip(self.steps, self.dead, strict=True):
             if isinstance(step, HostCall):
-                results = EXTERNS[step.name].evaluate(step.params, *how[0].of(memory))
+                results = call_extern(step.name, step.params, how[0].of(memory))
                 for number, slot in step.outputs:
                     memory[slot] = np.ascontiguousarray(results[number]).reshape(self.plan.slots[slot].shape)
-            else:
-                program, params = how
-                values = [_value(step, p, memory, scalars) for p in params]
-                for slot, value in zip(step.outputs, program.run(values), strict=True):
-                    memory[slot] = value
-            for slot in dead:
-                memory[slot] = None
+                results = ()
+                _forget(memory, dead)
+                continue
+            program, params = how
+            values = [_value(step, p, memory, scalars) for p in params]
+            _forget(memory, dead)
+            for slot, value in zip(step.outputs, program.run(values), strict=True):
+                memory[slot] = value
         return [memory[slot].reshape(shape) for slot, shape in self.plan.outputs]
 
 
 def loops_of_plan(plan: Plan) -> list[LoopKey]:
     """The loops that `plan` is interpreted with."""
     return loops_wanted(toposort([root for kernel in plan.kernels for root in kernel.outputs]))
+
+
+def _forget(memory: list[Any], slots: Iterable[int]) -> None:
+    for slot in slots:
+        memory[slot] = None
 
 
 def _slots_read(step: KernelCall | HostCall) -> list[int]:

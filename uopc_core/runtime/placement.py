@@ -1,0 +1,108 @@
+"""Where each slot of a compiled plan lives.
+
+Temporaries that kernels write share one arena, placed so that those which are never alive together share bytes; a
+kernel that reads a dying temporary only at the element it writes takes it over. Outputs have memory of their own. What
+a library makes by itself stays where it made it: a copy would take as much again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from uopc_core.codegen.c_source import Source
+from uopc_core.ir.extern import EXTERNS
+from uopc_core.runtime.rendered import slots_of
+from uopc_core.schedule.memory import Lifetime, place
+from uopc_core.schedule.steps import HostCall, Plan
+
+__all__ = ["Placement"]
+
+
+class Placement:
+    """Inputs as they come, then the outputs, then temporaries at offsets in the arena, then what libraries make.
+
+    Slots that share memory are one group, named by the last of them to be written, its root.
+
+    Attributes:
+        root: of the group, by slot; inputs have none.
+        place: number of a slot among the pointers of a run.
+        outputs: slots that get memory of their own, all of them roots.
+        offsets: of the slots in the arena.
+        made_first: the outputs whose memory no library makes.
+        arena_bytes: size of the arena.
+        dying: by step, the groups made by libraries, no outputs, that nobody needs after it.
+    """
+
+    def __init__(self, plan: Plan, steps: Sequence[Source | HostCall]) -> None:
+        self.outputs = list(dict.fromkeys(slot for slot, _ in plan.outputs if slot >= plan.n_inputs))
+        lives = _lifetimes(plan, steps)
+        owner = _taken_over(plan, steps, lives)
+        self.root = {slot: _root(owner, slot) for slot in (*lives, *self.outputs)}
+        made_by_host = {self.root[slot] for slot in _made_by_hosts(steps)}
+        self.made_first = [slot for slot in self.outputs if slot not in made_by_host]
+        temporaries: dict[int, Lifetime] = {}
+        for slot, life in lives.items():
+            root = self.root[slot]
+            if root not in self.outputs:
+                known = temporaries.get(root, life)
+                temporaries[root] = replace(known, born=min(known.born, life.born), dies=max(known.dies, life.dies))
+        self.dying: dict[int, list[int]] = {}
+        for root in [root for root in temporaries if root in made_by_host]:
+            self.dying.setdefault(temporaries.pop(root).dies, []).append(root)
+        placed, self.arena_bytes = place(temporaries)
+        self.offsets = {slot: placed[self.root[slot]] for slot in lives if self.root[slot] in placed}
+        self.place = self._numbers(plan.n_inputs)
+        self.n_pointers = 1 + max(self.place.values(), default=-1)
+
+    def _numbers(self, n_inputs: int) -> dict[int, int]:
+        numbers = {slot: slot for slot in range(n_inputs)}
+        alone = [root for roots in self.dying.values() for root in roots]
+        numbers.update({slot: i for i, slot in enumerate((*self.outputs, *self.offsets, *alone), n_inputs)})
+        numbers.update({slot: numbers[root] for slot, root in self.root.items() if slot not in self.offsets})
+        return numbers
+
+
+def _made_by_hosts(steps: Sequence[Source | HostCall]) -> list[int]:
+    """The slots that libraries write to memory of their own."""
+    calls = [step for step in steps if isinstance(step, HostCall)]
+    return [slot for call in calls if EXTERNS[call.name].into is None for _, slot in call.outputs]
+
+
+def _lifetimes(plan: Plan, steps: Sequence[Source | HostCall]) -> dict[int, Lifetime]:
+    """Of every slot that is neither input nor output and still exists after fusion."""
+    outputs = {slot for slot, _ in plan.outputs}
+    lives: dict[int, Lifetime] = {}
+    for i, step in enumerate(steps):
+        reads, writes = slots_of(step)
+        for slot in (*reads, *writes):
+            if slot >= plan.n_inputs and slot not in outputs:
+                born = lives[slot].born if slot in lives else i
+                lives[slot] = Lifetime(plan.slots[slot].size_bytes, born, i)
+    return lives
+
+
+def _taken_over(plan: Plan, steps: Sequence[Source | HostCall], lives: Mapping[int, Lifetime]) -> dict[int, int]:
+    """Temporary -> the slot whose memory it shares, because the kernel that writes that slot reads the temporary last,
+    in place.
+    """
+    owner: dict[int, int] = {}
+    for i, step in enumerate(steps):
+        if not isinstance(step, Source):
+            continue
+        free = [slot for slot in step.outputs if slot in lives or slot in {o for o, _ in plan.outputs}]
+        for slot in step.inplace:
+            if slot not in lives or lives[slot].dies != i:
+                continue
+            for target in free:
+                if plan.slots[target].size_bytes == plan.slots[slot].size_bytes:
+                    owner[slot] = target
+                    free.remove(target)
+                    break
+    return owner
+
+
+def _root(owner: Mapping[int, int], slot: int) -> int:
+    while slot in owner:
+        slot = owner[slot]
+    return slot
