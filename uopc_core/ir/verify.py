@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from uopc_core.errors import DTypeError, ShapeError, VerifyError
-from uopc_core.ir.arguments import FIELDS, field_values, is_shape
+from uopc_core.ir.arguments import FIELDS, field_values
 from uopc_core.ir.infer import INFER
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import TRACED, TRACKED, TYPED_BY_DTYPE, UOp, toposort
@@ -43,8 +43,6 @@ def _verify_argument(node: UOp) -> None:
     for field, value in zip(FIELDS.get(node.op, ()), field_values(node.op, node.arg), strict=False):
         if not field.accepts(value):
             raise _fault(node, f"for {field.name} {field.wanted}", repr(value))
-    if not is_shape(node.shape):
-        raise _fault(node, "a shape that an array can have", node.shape)
 
 
 def _verify_type(node: UOp) -> None:
