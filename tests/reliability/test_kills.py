@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.reliability.compilers import fake_compiler
 from tests.reliability.programs import compute, is_right
 from tests.reliability.trial import Child, started, value_of
-from uopc_core.runtime import cache
+from uopc_core.runtime import cache, toolchain
 from uopc_core.runtime.folder import SUBFOLDER, cache_folder
 
 pytestmark = pytest.mark.needs_compiler
@@ -85,3 +86,25 @@ def test_processes_side_by_side_where_each_sweeps_what_the_others_compile(tmp_pa
     for number in tries(short=1, full=5):
         assert all(side_by_side(6, compute_and_sweep, [number], tmp_path))
         assert temporary_files(tmp_path) == []
+
+
+def compile_with_a_limit(seconds: int) -> bool:
+    toolchain.MAX_SECONDS = seconds
+    return is_right(1)
+
+
+def test_a_compiler_does_not_outlive_a_killed_process_for_long(tmp_path):
+    number = tmp_path / "number"
+    endless = f'echo $$ > "{number}.new"; mv "{number}.new" "{number}"; while true; do :; done'
+    compiler = fake_compiler(tmp_path, kernel=endless)
+    with started(compile_with_a_limit, 2, env={"CC": compiler, "UOPC_TIER": "compile"}) as child:
+        while not number.exists():
+            time.sleep(0.05)
+        os.kill(child.pid, signal.SIGKILL)
+        pid = int(number.read_text())
+        end_s = time.monotonic() + 60
+        with suppress(ProcessLookupError):
+            while time.monotonic() < end_s:
+                os.kill(pid, 0)
+                time.sleep(0.1)
+            pytest.fail("the compiler is still there")

@@ -23,11 +23,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count, takewhile
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from uopc_core.errors import SettingsError
 from uopc_core.forks import in_forked_child
+from uopc_core.lazy import LazyModule
 from uopc_core.once import once
 from uopc_core.runtime import probe
 from uopc_core.runtime.folder import cache_folder, leave_folder, read_file, replace_file
@@ -87,6 +89,7 @@ class Toolchain:
 
 
 MAX_SECONDS = 60  # that a compiler may take
+resource = LazyModule("resource")  # Unix has it
 _LOG_LINES = 5  # of what a compiler says, in a message
 _serial = count()
 _running: dict[int, subprocess.Popen[bytes]] = {}
@@ -118,7 +121,8 @@ def run_compiler(command: tuple[str, ...], source: str, folder: str) -> subproce
     """Run `command` with the source text as its input and its temporary files in `folder`, all closed to others.
 
     It runs in a process group of its own, so Ctrl-C reaches only Python; it and its children are killed when it takes
-    longer than `MAX_SECONDS`, when the caller is interrupted, and at the end of the process.
+    longer than `MAX_SECONDS`, when the caller is interrupted, and at the end of the process; where that is killed, by
+    the system after `MAX_SECONDS` of computing.
     """
     environment = {**os.environ, "TMPDIR": folder, "LC_ALL": "C"}
     return _run(command, source.encode(), environment)
@@ -133,6 +137,7 @@ def _run(
     process: subprocess.Popen[bytes]
     with popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, **group) as process:
         _running[process.pid] = process
+        _limit_time_of(process.pid)
         try:
             out, log = process.communicate(text, timeout=MAX_SECONDS)
         except subprocess.TimeoutExpired:
@@ -147,6 +152,16 @@ def _run(
         finally:
             _running.pop(process.pid, None)
         return subprocess.CompletedProcess(command, process.returncode, out, log)
+
+
+def _limit_time_of(pid: int) -> None:
+    """Let the system end a compiler, which would outlive a Python that was killed, when its time is over.
+
+    The programs that a compiler starts inherit the limit.
+    """
+    limit = ceil(MAX_SECONDS)
+    with suppress(ImportError, AttributeError, OSError, ValueError):  # not every system has such limits
+        resource.prlimit(pid, resource.RLIMIT_CPU, (limit, limit))
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
