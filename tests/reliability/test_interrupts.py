@@ -43,7 +43,7 @@ def be_interrupted(n: int, first_seed: int) -> int:
 
 def interrupt(tries, n: int, first: int, send: Callable[[int, int], None], **how) -> None:
     """Start one child and interrupt it at `n` random moments."""
-    with started(be_interrupted, n, first, seconds=60 + 3 * n, **how) as child:
+    with started(be_interrupted, n, first, seconds=60 + 20 * n, **how) as child:
         for seed in range(first, first + n):
             child.wait_for(f"working {seed}\n")
             time.sleep(random.Random(seed).choice((0.01, 0.1, 0.4)) * random.Random(seed).random())

@@ -87,8 +87,10 @@ class Child:
         self._out, self._err, self._result = (_Drain(pipe) for pipe in (process.stdout, process.stderr, result))
 
     def wait_for(self, text: str) -> None:
-        """Until the child has printed `text`; whoever reads on can tell that it ended or hung before."""
-        while text not in self._out.text() and self.is_running() and time.monotonic() < self._end:
+        """Until the child has printed `text`, or has ended without it; the test fails at the end of the time."""
+        while text not in self._out.text() and self.is_running():
+            if time.monotonic() > self._end:
+                self.wait().check()
             time.sleep(_POLL_S)
 
     def is_running(self) -> bool:
