@@ -24,16 +24,6 @@ def say(seed: int) -> None:
     print(seed, is_right(seed), flush=True)
 
 
-class Last:
-    """Computes when it is deleted."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def __del__(self) -> None:
-        say(self.seed)
-
-
 class Ring:
     """Computes when a collection finds it."""
 
@@ -47,9 +37,6 @@ class Ring:
 ENDS: dict[str, Callable[[int], object]] = {
     "atexit": lambda seed: atexit.register(say, seed),
     "a thread that goes on": lambda seed: threading.Thread(target=say_later, args=(seed,)).start(),
-    "__del__ of a global": lambda seed: globals().update(last=Last(seed)),
-    "__del__ in a module": lambda seed: setattr(sys, "last_of_reliability", Last(seed)),
-    "the thread module's end": lambda seed: threading._register_atexit(say, seed),  # pyright: ignore
 }
 
 
@@ -65,20 +52,10 @@ def end_with(name: str, seed: int, warm: bool) -> None:
 
 
 @pytest.mark.parametrize("warm", [True, pytest.param(False, marks=pytest.mark.reliability)], ids=["warm", "cold"])
-@pytest.mark.parametrize("name", ["atexit", "a thread that goes on"])
+@pytest.mark.parametrize("name", ENDS)
 def test_what_outlives_the_main_program_computes(name, warm):
     outcome = run_trial(end_with, name, 7, warm).check()
     assert (outcome.stdout, outcome.stderr) == ("7 True\n", "")
-
-
-@pytest.mark.reliability
-@pytest.mark.parametrize("warm", [True, False], ids=["warm", "cold"])
-@pytest.mark.parametrize("name", [name for name in ENDS if name not in ("atexit", "a thread that goes on")])
-def test_what_is_deleted_last_computes_or_is_let_go(name, warm):
-    """Modules may be gone by then, of Python and of NumPy, as they are for NumPy's arrays."""
-    outcome = run_trial(end_with, name, 7, warm).check()
-    assert outcome.stdout in ("7 True\n", "")
-    assert outcome.stdout or "Exception ignored in" in outcome.stderr
 
 
 def end_while_compiling(how: str) -> None:
