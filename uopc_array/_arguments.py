@@ -37,6 +37,7 @@ __all__ = [
     "check_device",
     "check_shape",
     "filler",
+    "frame_of",
     "from_memory",
     "integer",
     "integer_array",
@@ -74,6 +75,11 @@ def node_of(name: str, x: ArrayLike) -> UOp:
         raise shortened(error) from None
 
 
+def frame_of(name: str, x: ArrayLike) -> UOp:
+    """A node of the shape and dtype of an argument, for functions that give `view` of it."""
+    return x._frame() if isinstance(x, Array) else node_of(name, x)
+
+
 # the result of a function: of no axes a number, as where NumPy gives a scalar, or an array, as where NumPy gives that
 wrap: Callable[[UOp], Array] = Array._from_uop
 wrap_array: Callable[[UOp], Array] = Array._array_from_uop
@@ -87,7 +93,9 @@ def wrap_like(x: ArrayLike, node: UOp) -> Array:
 
 
 def view(x: ArrayLike, node: UOp, op: Ops, arg: Sequence[int]) -> Array:
-    """What a movement op, RESHAPE PERMUTE or FLIP, gives of `x`, whose node is `node`: a view where NumPy's is one."""
+    """What a movement op, RESHAPE PERMUTE or FLIP, gives of `x`, whose node or frame is `node`: a view where NumPy's is
+    one.
+    """
     return x._moved(node, op, arg) if isinstance(x, Array) else wrap_array(MOVES[op](node, arg))
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from uopc_array._cells import make_leaf, write_element, write_in_memory
+from uopc_array._cells import is_leaf, make_leaf, write_element, write_in_memory
 from uopc_array._handle import Handle, View
 from uopc_array._indexing import (
     ItemLens,
@@ -163,9 +163,10 @@ def _is_assigned(x: Handle, key: Any, operand: Operand) -> bool:
     places = _key_for_numpy(key)
     alias = x._alias
     base, lenses = (alias.base, alias.lenses) if isinstance(alias, View) else (x, ())
-    base._memory("item assignment")
     cell = base._cell() if base._is_shadowed else base
-    make_leaf(cell)
+    if not is_leaf(cell):
+        base._memory("item assignment")
+        make_leaf(cell)
     if lenses:
         x._let_go()
     return write_in_memory(cell, lenses, _store, places, stored)
@@ -222,9 +223,10 @@ def _store(target: NumPyArray, key: Any, value: Any) -> None:
 
 def _needs_graph(x: Handle, key: Any, value: Operand) -> bool:
     """Whether anything that takes part is under differentiation or traced, or no strides lead to `x`."""
-    if isinstance(x._alias, View) and x._alias.is_scattered():
+    alias = x._alias
+    if isinstance(alias, View) and alias.is_scattered():
         return True
-    if x._uop.flags or (not is_scalar(value) and as_node(value).flags):
+    if x._base()._node.flags or (not is_scalar(value) and as_node(value).flags):
         return True
     items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
     return any(isinstance(item, Handle) and item._uop.flags for item in items)

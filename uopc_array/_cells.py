@@ -19,7 +19,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from _thread import _count as count_threads  # that Python has started; without a lock, as `threading.active_count` has
 from collections.abc import Callable, Sequence
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -34,8 +36,10 @@ __all__ = [
     "alias_of",
     "detach",
     "exchange",
+    "is_leaf",
     "make_leaf",
     "node_apart",
+    "part_of",
     "put",
     "replace",
     "replace_all",
@@ -54,12 +58,14 @@ _HAS_GLOBAL_LOCK: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 _lock = threading.RLock()
 # not empty while the lock is to be taken: always without CPython's global lock, else as long as several handles change
 _guards: list[object] = [] if _HAS_GLOBAL_LOCK else [None]
+_copying = threading.RLock()  # held by who copies what several threads write to; others wait a while, for his copy
+_PATIENCE_S = 1.0
 _era = 0  # of the process: how often it has been forked
 
 
 def _renew_after_fork() -> None:
-    global _lock, _era
-    _lock = threading.RLock()
+    global _lock, _copying, _era
+    _lock, _copying = threading.RLock(), threading.RLock()
     del _guards[0 if _HAS_GLOBAL_LOCK else 1 :]
     _era += 1
 
@@ -69,16 +75,38 @@ if hasattr(os, "register_at_fork"):
 
 
 class Root:
-    """The alias of a handle with views: how often it has changed since the first."""
+    """The alias of a handle with views.
 
-    __slots__ = ("version",)
+    Attributes:
+        version: how often the handle has changed since the first view.
+        is_shared: whether several threads write to its memory. Then views hold nothing of that, and what is computed
+            with them gets copies of their elements, since whoever writes copies all of it where others hold it.
+    """
+
+    __slots__ = ("_writer", "is_shared", "version")
     is_claim = False
 
     def __init__(self) -> None:
         self.version = 0
+        self.is_shared = False
+        self._writer = 0
 
     def is_stale(self) -> bool:
         return False
+
+    def note_writer(self) -> None:
+        """Called by who has written to the memory."""
+        thread = get_ident()
+        if self._writer != thread:
+            self.is_shared = self._writer != 0
+            self._writer = thread
+
+    def is_still_shared(self) -> bool:
+        """`is_shared`, unless there is one thread alone by now."""
+        if not count_threads():
+            self.is_shared = False
+            self._writer = 0
+        return self.is_shared
 
 
 class _Glance:
@@ -88,6 +116,7 @@ class _Glance:
 
     __slots__ = ()
     is_claim = True
+    is_shared = False
     root = None
     writers = 0
 
@@ -102,14 +131,17 @@ class _Claim:
         root: the alias that stands there otherwise.
         writers: how many write; until one does, whoever comes may take the claim away.
         is_broken: whether the handle got another node, so that what is written now is written in vain.
+        memory: what is written to; None before, and when the last is done.
         era: of the process in which the writers live.
     """
 
-    __slots__ = ("era", "is_broken", "root", "writers")
+    __slots__ = ("era", "is_broken", "memory", "root", "writers")
     is_claim = True
+    is_shared = True
     root: Root | None
     writers: int
     is_broken: bool
+    memory: NumPyArray | None
     era: int
 
     def is_stale(self) -> bool:
@@ -255,12 +287,17 @@ def _copy_of(node: UOp) -> UOp:
     return UOp.buffer(buffer_from_numpy(node.realized.array, copy=True))
 
 
-def make_leaf(cell: Cell) -> None:
-    """Let a handle whose node has been computed have the leaf of its memory: such nodes only may be written to, since
-    to others there are other numbers of references.
+def is_leaf(cell: Cell) -> bool:
+    """Whether the node of a handle is the leaf of memory: such nodes only may be written to, since to others there are
+    other numbers of references.
     """
+    return cell._own_node.op is _BUFFER and cell._own_node.arg is cell._own_node.realized
+
+
+def make_leaf(cell: Cell) -> None:
+    """Let a handle whose node has been computed have the leaf of its memory."""
     node = cell._own_node
-    if node.op is _BUFFER and node.arg is not node.realized:
+    if node.op is _BUFFER:
         exchange(cell, node, UOp.buffer(node.realized))
 
 
@@ -298,6 +335,29 @@ def write_element(cell: Cell, key: Any, value: Any) -> bool:
     return False
 
 
+def part_of(cell: Cell, lenses: Sequence[Lens]) -> UOp | None:
+    """A copy of part of the memory of a handle, no view, which others may be writing to; None where it has no leaf."""
+    claim = _enter(cell)
+    if claim is None or claim.memory is None:
+        node = cell._own_node
+        return None if node.op is not _BUFFER or node.flags else _copy_of_part(node.realized.array, lenses)
+    try:
+        return _copy_of_part(claim.memory, lenses)
+    finally:
+        # one step
+        claim.writers -= 1
+        if not claim.writers:
+            claim.memory = None
+            if cell._own_alias is claim:
+                cell._own_alias = claim.root
+
+
+def _copy_of_part(memory: NumPyArray, lenses: Sequence[Lens]) -> UOp:
+    for lens in lenses:
+        memory = lens.on_array(memory)
+    return UOp.buffer(buffer_from_numpy(memory, copy=True))
+
+
 def write_in_memory(cell: Cell, lenses: Sequence[Lens], store: Store, key: Any, value: Any) -> bool:
     """Do ``store(target, key, value)`` on the memory of a handle, or on a copy that it gets if others see the memory.
 
@@ -306,70 +366,56 @@ def write_in_memory(cell: Cell, lenses: Sequence[Lens], store: Store, key: Any, 
     Returns:
         whether it has been done: not so where the handle had no leaf, or another thread came between.
     """
-    claim = _Claim()
-    claim.writers = 0
-    # one step
-    alias = cell._own_alias
-    if alias is not None and alias.is_claim and alias.writers and alias.era == _era:
-        if alias.is_broken:
-            detach(cell)
-            return False
-        claim = alias
-        claim.writers += 1
-        target = cell._own_node.realized._array
-    else:
-        if cell._own_node.op is not _BUFFER or cell._own_node.flags:
-            return False
-        if cell._own_node.arg is not cell._own_node.realized:
-            return False
-        claim.root = alias if alias is None or not alias.is_claim else alias.root
-        cell._own_alias = claim
-        if not _is_alone(cell):
-            return _write_in_copy(cell, claim, lenses, store, key, value)
-        # one step
-        if cell._own_alias is not claim:
-            return False
-        claim.writers, claim.era, claim.is_broken = 1, _era, False
-        target = cell._own_node.realized._array
+    claim = _enter(cell)
+    if claim is None:
+        return False
+    if claim.memory is None:
+        return _write_in_copy(cell, claim.root, lenses, store, key, value)
     try:
+        target = claim.memory
         for lens in lenses:
             target = lens.on_array(target)
         store(target, key, value)
     finally:
-        del target
+        target = None
         # one step
         claim.writers -= 1
         root = claim.root
         if root is not None:
             root.version += 1
-        if not claim.writers and cell._own_alias is claim:
-            cell._own_alias = root
+        if not claim.writers:
+            claim.memory = None
+            if cell._own_alias is claim:
+                cell._own_alias = root
+    if root is not None:
+        root.note_writer()
     return not claim.is_broken
 
 
-def _write_in_copy(cell: Cell, claim: _Claim, lenses: Sequence[Lens], store: Store, key: Any, value: Any) -> bool:
-    """As `write_in_memory`, on a copy that nobody sees before it is done."""
-    # one step
-    if cell._own_alias is claim:
-        cell._own_alias = claim.root
-    node = node_apart(cell)
-    if node.op is not _BUFFER or node.flags:
-        return False
-    copy = _copy_of(node)
-    target = copy.realized.array
-    for lens in lenses:
-        target = lens.on_array(target)
-    store(target, key, value)
-    return replace(cell, node, copy)
+def _enter(cell: Cell) -> _Claim | None:
+    """A claim on the memory of a handle, new or that of others, with us among those who use it. It has no memory where
+    others see that. None where there is none to claim, or another thread came between.
 
-
-def _is_alone(cell: Cell) -> bool:
-    """Whether nobody else sees the memory of a handle, and it can be written to.
-
-    Nothing here holds a reference from one call to the next: another thread may be counting.
+    No reference is held from one call to the next: another thread may be counting.
     """
+    claim = _Claim()
+    claim.writers, claim.memory = 0, None
+    # one step
+    alias = cell._own_alias
+    if alias is not None and alias.is_claim:
+        if alias.writers and alias.era == _era:
+            if alias.is_broken:
+                detach(cell)
+                return None
+            alias.writers += 1
+            return alias
+        alias = alias.root
+    if cell._own_node.op is not _BUFFER or cell._own_node.flags or cell._own_node.arg is not cell._own_node.realized:
+        return None
+    claim.root = alias
+    cell._own_alias = claim
     try:
-        return (
+        is_alone = (
             (cell._own_node.realized._array is not _NOTHING or _export(cell) is not _NOTHING)
             and cell._own_node.realized._array.flags.writeable
             and _count(cell._own_node) <= _ALONE[0]
@@ -380,7 +426,42 @@ def _is_alone(cell: Cell) -> bool:
             )
         )
     except AttributeError:  # it has no memory any more
+        return None
+    # one step
+    if cell._own_alias is not claim:
+        return None
+    if is_alone:
+        claim.writers, claim.era, claim.is_broken = 1, _era, False
+        claim.memory = cell._own_node.realized._array
+    else:
+        cell._own_alias = claim.root
+    return claim
+
+
+def _write_in_copy(cell: Cell, root: Root | None, lenses: Sequence[Lens], store: Store, key: Any, value: Any) -> bool:
+    """As `write_in_memory`, on a copy that nobody sees before it is done."""
+    node = node_apart(cell)
+    if node.op is not _BUFFER or node.flags:
         return False
+    if root is not None:
+        root.note_writer()
+    if root is None or not root.is_shared or not _copying.acquire(timeout=_PATIENCE_S):
+        return _replace_by_copy(cell, node, lenses, store, key, value)
+    try:
+        if cell._own_node is not node:
+            return False  # another thread has made a copy meanwhile, which we may write to as well
+        return _replace_by_copy(cell, node, lenses, store, key, value)
+    finally:
+        _copying.release()
+
+
+def _replace_by_copy(cell: Cell, node: UOp, lenses: Sequence[Lens], store: Store, key: Any, value: Any) -> bool:
+    copy = _copy_of(node)
+    target = copy.realized.array
+    for lens in lenses:
+        target = lens.on_array(target)
+    store(target, key, value)
+    return replace(cell, node, copy)
 
 
 def _export(cell: Cell) -> NumPyArray:
@@ -389,7 +470,7 @@ def _export(cell: Cell) -> NumPyArray:
 
 def _references(cell: Cell) -> tuple[int, int, int, int]:
     """How many references there are to the node of a handle, its memory, the array over that, and the owner of the
-    bytes; spelled as in `_is_alone`, since they depend on that.
+    bytes; spelled as where they are compared, since they depend on that.
     """
     return (
         _count(cell._own_node),

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from uopc_array._cells import Cell, Root, detach, exchange, node_apart, put, replace, replace_all, root_of
+from uopc_array._cells import Cell, Root, detach, exchange, node_apart, part_of, put, replace, replace_all, root_of
 from uopc_array._lenses import Lens, MoveLens, RowLens, shortened_chain, write_back
 from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
@@ -69,6 +69,11 @@ class View:
 
     def is_stale(self) -> bool:
         return self.version != self.root.version
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several threads write to the memory of the base."""
+        return self.root.is_shared
 
     def is_scattered(self) -> bool:
         """Whether no strides describe the view, so that only the graph can write through it."""
@@ -249,22 +254,24 @@ class Handle:
             # one step
             version = root.version if cell._own_node is source else None
             known = View(self, (lens,), root, version)
+        if known.root.is_shared and not uop.flags and known.root.is_still_shared():
+            known.version, uop = None, _stand_in(uop.shape, uop.dtype)
         view = self._from_uop(uop)
         view._alias = known
         return view
 
     def _moved(self, node: UOp, op: Ops, arg: Sequence[int]) -> Self:
-        """What one of `MOVES` gives of this handle, whose node is `node`: a view where NumPy's is one."""
+        """What one of `MOVES` gives of this handle, whose node or frame is `node`: a view where NumPy's is one."""
         lens = MoveLens(op, tuple(arg))
         uop = lens.on_node(node)
         if op is Ops.RESHAPE and uop is not node and not self._keeps_memory(lens):
-            return self._same_kind(uop)
+            return self._same_kind(lens.on_node(self._uop))
         return self._view(node, uop, lens)
 
     def _in_a_row(self) -> Self:
         """All elements in the order of their indices, a view however they lie."""
         lens = RowLens()
-        node = self._uop
+        node = self._frame()
         return self._view(node, lens.on_node(node), lens)
 
     def _keeps_memory(self, lens: Lens) -> bool:
@@ -292,12 +299,33 @@ class Handle:
         if not isinstance(alias, View):
             return node_apart(cell)
         version = alias.root.version
-        uop = alias.on_node(alias.base._uop)
+        uop = alias.base._part(alias.lenses) if alias.root.is_shared else None
+        if uop is None:
+            uop = alias.on_node(alias.base._uop)
         if uop.depth > _lazy_depth:
             uop = _computed_if_due(uop)
         if not uop.flags & TRACED or self._node.flags & TRACED:  # else it is older than the trace, and stays as it is
             put(cell, uop, View(alias.base, alias.lenses, alias.root, version))
         return uop
+
+    def _part(self, lenses: tuple[Lens, ...]) -> UOp | None:
+        """A copy of the elements behind these steps from here, where they are in memory and strides describe them."""
+        alias = self._alias
+        if isinstance(alias, View):
+            return alias.base._part((*alias.lenses, *lenses))
+        return None if any([isinstance(lens, RowLens) for lens in lenses]) else part_of(self._cell(), lenses)
+
+    def _frame(self) -> UOp:
+        """A node to make views of: of an array that several threads write to not the present one, whose memory is not
+        to be held, but another of its shape, which is not to be computed.
+        """
+        # one step
+        alias, node = self._own_alias, self._own_node
+        if alias is None:
+            return node
+        if alias.is_shared:
+            return _stand_in(node.shape, node.dtype)
+        return self._follow() if alias.is_stale() else node
 
     def _let_go(self) -> None:
         """Hold nothing of the memory of the base, which is to be written to; this view follows when it is read."""

@@ -43,28 +43,28 @@ class Methods(Handle):
     @property
     def real(self) -> Self:
         """The real parts, a view."""
-        node = self._uop
+        node = self._frame()
         return self._view(node, _bodies.real(node), PartLens(Ops.REAL))
 
     @real.setter
     def real(self, value: Any) -> None:
-        self._part("real")[...] = value
+        self._named("real")[...] = value
 
     @property
     def imag(self) -> Self:
         """The imaginary parts: of complex arrays a view, else zeros."""
-        if not is_complex(self._uop.dtype):
-            return self._same_kind(_bodies.imag(self._uop))
-        node = self._uop
+        node = self._frame()
+        if not is_complex(node.dtype):
+            return self._same_kind(_bodies.imag(node))
         return self._view(node, _bodies.imag(node), PartLens(Ops.IMAG))
 
     @imag.setter
     def imag(self, value: Any) -> None:
         if not is_complex(self._uop.dtype):
             raise DTypeError(f"imag: an array of {self._uop.dtype.name} has no imaginary part to assign to")
-        self._part("imag")[...] = value
+        self._named("imag")[...] = value
 
-    def _part(self, name: str) -> Any:
+    def _named(self, name: str) -> Any:
         return getattr(self, name)
 
     def conj(self) -> Self:

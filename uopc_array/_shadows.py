@@ -55,6 +55,9 @@ class ShadowedArray(Array):
         alias, node = cell._own_alias, cell._own_node
         return self._follow() if alias is not None and alias.is_stale() else node
 
+    def _frame(self) -> UOp:
+        return self._uop
+
     @property
     def _node(self) -> UOp:
         return self._cell()._own_node
@@ -90,6 +93,9 @@ class LeftOverArray(Array):
         return self._node
 
     def _cell(self) -> Any:
+        return self._node
+
+    def _frame(self) -> UOp:
         return self._node
 
     def __del__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 from uopc_array._assignment import assign
 from uopc_array._described_methods import DescribedMethods
 from uopc_array._handle import View
-from uopc_array._indexing import ItemLens, concrete_key, is_basic, names_one_element, read_any, read_box
+from uopc_array._indexing import ItemLens, concrete_key, is_basic, names_one_element, read, read_any, read_box
 from uopc_array._methods import Methods
 from uopc_array._operators import Operators
 from uopc_array._protocols import Protocols
@@ -115,7 +115,7 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
     @property
     def T(self) -> Self:
         """The axes in reverse order."""
-        node = self._uop
+        node = self._frame()
         return self._moved(node, Ops.PERMUTE, range(node.ndim)[::-1])
 
     @property
@@ -124,7 +124,7 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
         n = self.ndim
         if n < 2:
             raise ShapeError(f"mT: expected two axes or more, got shape {self.shape}")
-        return self._moved(self._uop, Ops.PERMUTE, [*range(n - 2), n - 1, n - 2])
+        return self._moved(self._frame(), Ops.PERMUTE, [*range(n - 2), n - 1, n - 2])
 
     def __getitem__(self, key: Any) -> Self:
         """What `key` selects: ints, slices, ``None``, ``...``, integer arrays and bool masks, combined as in NumPy.
@@ -132,6 +132,9 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
         Raises:
             IndexError: an index that is out of bounds, or no index at all.
         """
+        alias = self._own_alias
+        if alias is not None and alias.is_shared and not self._is_shadowed and is_basic(key):
+            return self._item_of_shared(key)
         uop = self._uop
         if uop.op is _BUFFER and not uop.flags and names_one_element(key, uop.shape):
             return self._from_uop(_const(uop.realized.array[key].item(), uop.dtype))
@@ -147,6 +150,20 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
             return self._from_uop(node)
         shares = is_basic(key) and not self._is_number
         return self._view(uop, node, ItemLens(key)) if shares else self._array_from_uop(node)
+
+    def _item_of_shared(self, key: Any) -> Self:
+        """An item of an array that several threads write to, without a hold on its memory."""
+        frame = self._frame()
+        try:
+            key = concrete_key(key)
+            node = read(frame, key)
+        except Exception as error:
+            raise shortened(error) from None
+        if node.shape or _has_ellipsis(key):
+            return self._view(frame, node, ItemLens(key))
+        items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+        part = self._part((ItemLens((*items, Ellipsis)),))
+        return self._from_uop(read(self._uop, key) if part is None else part)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to what `key` selects; the value is converted to the dtype of the array and broadcast.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from uopc_array import _bodies
-from uopc_array._arguments import integer, node_of, normalize_axis, view, wrap, wrap_array
+from uopc_array._arguments import frame_of, integer, node_of, normalize_axis, view, wrap, wrap_array
 from uopc_array._nodes import cast_node
 from uopc_array._promotion import broadcast, promote_dtypes
 from uopc_array.array import Array
@@ -75,7 +75,7 @@ def matrix_transpose(x: Array, /) -> Array:
         Array([[1, 3],
                [2, 4]], dtype=int64)
     """
-    node = node_of("matrix_transpose", x)
+    node = frame_of("matrix_transpose", x)
     if node.ndim < 2:
         raise ShapeError(f"matrix_transpose: expected two axes or more, got shape {node.shape}")
     n = node.ndim

@@ -13,6 +13,7 @@ from uopc_array._arguments import (
     AxisLike,
     ShapeLike,
     check_shape,
+    frame_of,
     from_memory,
     integer_array,
     integers,
@@ -237,7 +238,7 @@ def reshape(x: Array, /, shape: ShapeLike, *, copy: bool | None = None) -> Array
         Array([[0, 1],
                [2, 3]], dtype=int64)
     """
-    node = node_of("reshape", x)
+    node = node_of("reshape", x) if copy else frame_of("reshape", x)
     extents = _inferred(node, shape)
     return wrap_array(node.reshape(extents)) if copy else view(x, node, Ops.RESHAPE, extents)
 
@@ -275,7 +276,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
         >>> xp.permute_dims(xp.zeros((2, 3, 4)), (2, 0, 1)).shape
         (4, 2, 3)
     """
-    node = node_of("permute_dims", x)
+    node = frame_of("permute_dims", x)
     given = integers("permute_dims", "axes", axes)
     order = normalize_axes("permute_dims", given, node.ndim)
     if len(order) != node.ndim:
@@ -299,7 +300,7 @@ def moveaxis(x: Array, source: int | Sequence[int], destination: int | Sequence[
         >>> xp.moveaxis(xp.zeros((2, 3, 4)), 0, -1).shape
         (3, 4, 2)
     """
-    node = node_of("moveaxis", x)
+    node = frame_of("moveaxis", x)
     moved = normalize_axes("moveaxis", integers("moveaxis", "source", source), node.ndim)
     places = normalize_axes("moveaxis", integers("moveaxis", "destination", destination), node.ndim)
     if len(moved) != len(places):
@@ -325,7 +326,7 @@ def expand_dims(x: Array, /, axis: int | Sequence[int]) -> Array:
         >>> xp.expand_dims(xp.zeros((2, 3)), (0, -1)).shape
         (1, 2, 3, 1)
     """
-    node = node_of("expand_dims", x)
+    node = frame_of("expand_dims", x)
     added = len(axis) if isinstance(axis, tuple | list) else 1
     given: Any = axis if isinstance(axis, tuple | list) else (axis,)
     places = normalize_axes("expand_dims", given, node.ndim + added)
@@ -350,7 +351,7 @@ def squeeze(x: Array, /, axis: AxisLike = None) -> Array:
         >>> xp.squeeze(xp.zeros((1, 3, 1)), axis=0).shape
         (3, 1)
     """
-    node = node_of("squeeze", x)
+    node = frame_of("squeeze", x)
     ones = tuple([a for a, n in enumerate(node.shape) if n == 1])
     axes = normalize_axes("squeeze", ones if axis is None else axis, node.ndim)
     if any(node.shape[a] != 1 for a in axes):
@@ -376,9 +377,9 @@ def flip(x: Array, /, axis: AxisLike = None) -> Array:
         >>> xp.flip(xp.asarray([1, 2, 3]))
         Array([3, 2, 1], dtype=int64)
     """
-    node = node_of("flip", x)
+    node = frame_of("flip", x)
     axes = normalize_axes("flip", axis, node.ndim)
-    return view(x, node, Ops.FLIP, axes) if node.ndim else wrap(node)
+    return view(x, node, Ops.FLIP, axes) if node.ndim else wrap(node_of("flip", x))
 
 
 def roll(x: Array, /, shift: int | Sequence[int], axis: AxisLike = None) -> Array:
