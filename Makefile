@@ -1,5 +1,6 @@
 # make demo    trains a network on handwritten digits (all set-up included)
 # make test    all tests                              make bench        speed, against other libraries
+# make test-versions    the part of the tests that knows most of Python, NumPy and the other libraries
 # make lint    ruff and pyright                       make conformance  the array API's own test suite
 # make accuracy  errors of functions, derivatives and sums, to docs/accuracy.md
 # make test-reliability  threads, forks, signals, disks, compilers, memory: every trial, to docs/reliability.md
@@ -17,7 +18,14 @@ SEED ?= 0
 
 RUN = $(VENV)/bin/python
 
-.PHONY: demo test test-reliability lint format bench conformance fuzz clean
+# what .ci/run repeats with other versions: graphs, executors, jit, protocols and exchange, dispatch, what is installed
+VERSION_TESTS = tests/ir tests/interpret tests/extern tests/runtime/test_buffer.py tests/runtime/test_cache.py \
+	tests/runtime/test_runner.py tests/runtime/test_toolchain.py tests/test_clients.py tests/test_docs.py \
+	tests/test_examples.py tests/test_import.py tests/test_packaging.py tests/test_platforms.py tests/test_settings.py \
+	$(addprefix tests/array/test_, errors.py foreign_memory.py indexing.py jit.py linalg.py mistakes.py \
+	numpy_calls.py numpy_dispatch.py numpy_dtypes.py numpy_names.py promotion.py protocols.py views.py)
+
+.PHONY: demo test test-versions test-reliability lint format bench conformance fuzz clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.ready-demo
@@ -26,6 +34,9 @@ demo: $(VENV)/.ready-demo
 # BLAS gets one thread in each worker: its threads spin while they wait for a core that another worker has.
 test: $(VENV)/.ready-test
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+test-versions: $(VENV)/.ready-test
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) $(VERSION_TESTS) $(PYTEST_ARGS)
 
 test-reliability: $(VENV)/.ready-test
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) tests/reliability \

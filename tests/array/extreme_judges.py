@@ -318,6 +318,9 @@ def _holds_cholesky(tol: float, x: Values, lower: Values) -> None:
 
 def _like_numpy(name: str) -> Callable[..., None]:
     def holds(tol: float, x: Values, out: Values) -> None:
+        if name == "matrix_rank" and 0 in x.shape[-2:]:
+            _assert_near(out, np.zeros(x.shape[:-2], np.int64), 0)  # NumPy has it from 2.4 on
+            return
         _assert_near(out, np.asarray(getattr(np.linalg, name)(x)), 0 if name == "matrix_rank" else tol * (x.size + 1))
 
     return holds

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
+from tests.numpy_version import NUMPY
 from uopc_core import context
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of no elements
@@ -194,6 +195,8 @@ SAMPLES = ("A([1, 2, 3])", "A([1., np.nan, 3])", "A(np.float32([1, 2, 5]))", "A(
 @pytest.mark.parametrize("name", ["quantile", "percentile"])
 def test_quantiles_of_any_part(name, q):
     for x, more in product(SAMPLES, ("", "axis=0", "axis=-1, keepdims=True")):
+        if NUMPY < (2, 4) and q.startswith("np.float64(.") and "float32" in x:
+            continue  # where NumPy's scalars were as weak as Python's
         agree(f"np.{name}({keywords(x, q, more)})")
 
 

@@ -7,6 +7,7 @@ Called as NumPy's function on our arrays, as ours, and where there is one as a m
 # NumPy's stubs do not know that other classes take part (NEP 13 and 18).
 
 import itertools
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -49,7 +50,8 @@ def routes(name: str) -> Iterator[Callable[..., Any]]:
 def results(call: Callable[..., Any], *operands: Any) -> list[np.ndarray[Any, Any]] | None:
     """The results, or None where the operands are refused."""
     try:
-        out = call(*operands)
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # fix, from NumPy 2.5 on
+            out = call(*operands)
     except TypeError:
         return None
     return [np.asarray(x) for x in (out if isinstance(out, tuple) else (out,))]
