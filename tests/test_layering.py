@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 
 # uopc_core from the bottom up. Modules of one row may import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("dtype", "errors", "forks", "lazy", "limits", "once", "recent", "settings"),
+    ("dtype", "endings", "errors", "forks", "lazy", "limits", "once", "recent", "settings"),
     ("ir",),
     ("interpret",),  # below rewrite, which folds constants with it
     ("rewrite",),

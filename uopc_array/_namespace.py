@@ -19,12 +19,12 @@ __all__ = ["PROTOCOLS", "call", "call_as", "find_function", "namespace"]
 # "store", which puts a result in the array that `out=` names, "reduction" and "moment", with a mask and a first value
 PROTOCOLS: dict[str, Callable[..., Any]] = {}
 
-_PACKAGE = __name__.partition(".")[0]
+_PACKAGE: ModuleType = sys.modules[__name__.partition(".")[0]]  # not complete yet
 
 
 def namespace() -> ModuleType:
     """The module that `x.__array_namespace__()` returns."""
-    return sys.modules[_PACKAGE]
+    return _PACKAGE
 
 
 def find_function(path: str) -> Any:
@@ -38,7 +38,7 @@ def find_function(path: str) -> Any:
 def call(name: str, *args: Any, **kwargs: Any) -> Any:
     """Call the public function `name`."""
     try:
-        return getattr(sys.modules[_PACKAGE], name)(*args, **kwargs)
+        return getattr(_PACKAGE, name)(*args, **kwargs)
     except Exception as error:
         raise shortened(error) from error.__cause__
 
@@ -46,6 +46,6 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
 def call_as(own: str, name: str, *args: Any, **kwargs: Any) -> Any:
     """Call the public function `name` for what the user called by its `own` name, which errors have."""
     try:
-        return getattr(sys.modules[_PACKAGE], name)(*args, **kwargs)
+        return getattr(_PACKAGE, name)(*args, **kwargs)
     except Exception as error:
         raise shortened(error, own) from error.__cause__

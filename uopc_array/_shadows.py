@@ -75,6 +75,25 @@ class ShadowedArray(Array):
         self._cell()._own_alias = alias
 
 
+class _LeftOver:
+    """What to say of a handle that outlived its trace, in words only when it is said."""
+
+    __slots__ = ("dtype", "function", "shape", "transform")
+
+    def __init__(self, record: Record, node: UOp) -> None:
+        self.shape = node.shape
+        self.dtype = node.dtype
+        self.function = record.function
+        self.transform = record.transform
+
+    def __str__(self) -> str:
+        return (
+            f"an array of shape {self.shape}, {self.dtype.name}, is left over from a trace of {self.function}: inside "
+            f"{self.transform} it had no value, and it has none now; return it from the function, or keep it in an "
+            "attribute of an object that the function is given."
+        )
+
+
 class LeftOverArray(Array):
     """A handle that outlived the trace that made it; its slot for the node holds what to say."""
 
@@ -169,14 +188,9 @@ def close_record(record: Record, params: set[UOp]) -> list[str]:
 
 
 def _leave_over(record: Record, handle: Any, node: UOp) -> None:
-    text = (
-        f"an array of shape {node.shape}, {node.dtype.name}, is left over from a trace of {record.function}: inside "
-        f"{record.transform} it had no value, and it has none now; return it from the function, or keep it in an "
-        "attribute of an object that the function is given."
-    )
     node.held -= 1
     handle.__class__ = LeftOverArray
-    _NODE.__set__(handle, text)
+    _NODE.__set__(handle, _LeftOver(record, node))
 
 
 def _restore_written(record: Record, params: set[UOp]) -> list[str]:

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import atexit
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from uopc_core import before_finalizers
 from uopc_core.lazy import LazyModule
+
+
+def _leave_optree() -> None:
+    """At the end of the process optree forgets its containers, and soon cannot be called at all."""
+    global optree
+    if optree is not plain_trees:
+        plain_trees.know(optree.register_pytree_node.get(namespace=NAMESPACE), namedtuple)
+        optree = plain_trees
+
 
 if TYPE_CHECKING:
     import optree
+
+    from uopc_array import _plain_trees as plain_trees
 else:
-    optree = LazyModule("optree")
+    # who registers later is called earlier: this comes right before optree's own end
+    optree = LazyModule("optree", computes=True, then=lambda: atexit.register(_leave_optree))
+    plain_trees = LazyModule("uopc_array._plain_trees", computes=True)
+before_finalizers(_leave_optree)
 
 __all__ = ["TreeDef", "flatten", "flatten_named", "flatten_until", "map_tree", "spread", "unflatten"]
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import opt_einsum  # pyright: ignore[reportMissingTypeStubs]  # opt_einsum has no annotations
     from opt_einsum import parser  # pyright: ignore[reportMissingTypeStubs]  # likewise
 else:
-    opt_einsum = LazyModule("opt_einsum")
-    parser = LazyModule("opt_einsum.parser")
+    opt_einsum = LazyModule("opt_einsum", computes=True)
+    parser = LazyModule("opt_einsum.parser", computes=True)
 
 __all__ = ["einsum", "einsum_path"]
 

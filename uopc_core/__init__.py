@@ -20,6 +20,7 @@ from uopc_core.dtype import (
     is_unsigned,
     real_dtype,
 )
+from uopc_core.endings import before_finalizers
 from uopc_core.extern.sorting import argsort_last_axis, searchsorted_vector, sort_last_axis
 from uopc_core.forks import in_forked_child
 from uopc_core.ir import (
@@ -35,7 +36,7 @@ from uopc_core.ir import (
     register_extern,
     toposort,
 )
-from uopc_core.lazy import load_name
+from uopc_core.lazy import compute_with, load_name
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import MAX_DEPTH, realize_all
 from uopc_core.settings import context, current, when_eager
@@ -69,6 +70,7 @@ __all__ = [
     "argsort_last_axis",
     "as_dtype",
     "batch",
+    "before_finalizers",
     "clear_plans",
     "composite",
     "context",
@@ -118,6 +120,7 @@ _LATE = {
     "jvp": "uopc_core.transform.jvp",
     "batch": "uopc_core.transform.vmap",
 }
+compute_with(*[_LATE[name] for name in ("Executable", "gradient", "pull_back", "jvp", "batch")])
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,8 @@ that importing either package costs little more than importing NumPy.
 
 The only place where a module is imported by a name that is a value. What stands in for a module, and what the top of
 the core hands on late, is listed where it is used. A module is there as a whole or not at all, also for a handler of
-signals that needs it while it is being imported (see `once`).
+signals that needs it while it is being imported (see `once`). What finalizers may need when Python ends, and can import
+nothing any more, is loaded before (see `endings`).
 """
 
 from __future__ import annotations
@@ -17,13 +18,26 @@ from typing import Any, Generic, TypeVar, cast
 
 from uopc_core.once import once
 
-__all__ = ["LazyModule", "late_property", "load_name"]
+__all__ = ["LazyModule", "compute_with", "late_property", "load_name", "load_what_computes"]
 
 T = TypeVar("T")
 
+_loaded: dict[str, ModuleType] = {}  # those that somebody asked for here; at the end `sys.modules` is empty
+_computing: dict[str, Callable[[], object] | None] = {}  # modules that arrays are computed with, and what follows
+
 
 class LazyModule(ModuleType):
-    """Stands in for the module `name`, which is imported at the first look at one of its names."""
+    """Stands in for the module `name`, which is imported at the first look at one of its names.
+
+    Args:
+        computes: arrays are computed with it.
+        then: called once it is imported.
+    """
+
+    def __init__(self, name: str, *, computes: bool = False, then: Callable[[], object] | None = None) -> None:
+        super().__init__(name)
+        if computes:
+            _computing[name] = then
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(_load(self.__name__), name)
@@ -42,11 +56,38 @@ def load_name(package: str, modules: Mapping[str, str], name: str) -> Any:
     return getattr(_load(modules[name]), name)
 
 
+def compute_with(*names: str) -> None:
+    """Say that arrays are computed with these modules too."""
+    _computing.update(dict.fromkeys(names))
+
+
+def load_what_computes() -> None:
+    """Load all that arrays are computed with."""
+    for name in _computing:
+        _load(name)
+
+
 def _load(name: str) -> ModuleType:
-    module = sys.modules.get(name)
-    if module is not None and not getattr(module.__spec__, "_initializing", False):  # as `import` itself looks
-        return module
-    return once(("module", name), partial(import_module, name), is_short=True)
+    module = _loaded.get(name)
+    if module is None:
+        module = sys.modules.get(name)
+        if module is None or getattr(module.__spec__, "_initializing", False):  # as `import` itself looks
+            return once(("module", name), partial(_import, name), is_short=True)
+        _enter(name, module)
+    return module
+
+
+def _import(name: str) -> ModuleType:
+    module = import_module(name)
+    _enter(name, module)
+    return module
+
+
+def _enter(name: str, module: ModuleType) -> None:
+    then = _computing.get(name)
+    if then is not None and name not in _loaded:
+        then()
+    _loaded[name] = module
 
 
 class late_property(Generic[T]):

@@ -70,7 +70,7 @@ def address_space_limit() -> int | None:
 def _check() -> None:
     """Look again at what takes reading files; a limit that this process sets itself is seen at once."""
     now_s = monotonic()
-    if now_s - _checked.at_s >= RECHECK_S:
+    if now_s - _checked.at_s >= RECHECK_S and not sys.is_finalizing():  # there is no `open` any more then
         _checked.at_s = now_s
         _checked.bytes = min([_machine_bytes(), *_group_limits(), sys.maxsize])
         _checked.is_strict = _first_line(_OVERCOMMIT) == _STRICT_OVERCOMMIT

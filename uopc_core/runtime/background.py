@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import atexit
 import queue
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -19,11 +21,12 @@ __all__ = ["in_background", "warn_once"]
 
 
 class _Worker:
-    """One thread, made when there is first something to do."""
+    """One thread, made when there is first something to do. It begins nothing once the process ends."""
 
     def __init__(self) -> None:
         self.work: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self.thread: threading.Thread | None = None
+        self.has_ended = False
 
     def put(self, work: Callable[[], object]) -> None:
         self.work.put(work)
@@ -31,14 +34,20 @@ class _Worker:
             thread = threading.Thread(target=self.run, name="uopc-compile", daemon=True)
             thread.start()
             self.thread = thread
+            atexit.register(self.end)  # later than those who kill compilers, so called before them
 
     def run(self) -> None:
         while True:
             work = self.work.get()
+            if self.has_ended:
+                return
             try:
                 work()
             except (CompileError, SettingsError):  # found again, and told, by whoever needs the kernel
                 pass
+
+    def end(self) -> None:
+        self.has_ended = True
 
 
 _worker = _Worker()
@@ -47,6 +56,8 @@ _warned = False
 
 def in_background(function: Callable[[], object]) -> None:
     """Have `function` called by a thread, with the settings of this one; not at all where none can be started."""
+    if sys.is_finalizing():
+        return
     try:
         _worker.put(partial(copy_context().run, function))
     except RuntimeError:

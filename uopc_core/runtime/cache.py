@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from time import time
 
 from uopc_core.errors import CompileError
@@ -204,7 +205,7 @@ def compile_object(toolchain: Toolchain, source: str, path: str, symbols: Sequen
     target = temporary_name(os.path.dirname(path))
     try:
         _compile_to(target, toolchain, source, path)
-        with open(target, "r+b") as file:
+        with Path(target).open("r+b") as file:
             file.write(_trailer(path, file.read()))
         library = _library_with(target, symbols)
         with suppress(OSError):  # a folder has its name, say; this process has it
@@ -245,8 +246,7 @@ def _compile_together(keys: Sequence[_Key], source: str, folder: str) -> None:
     target = temporary_name(folder)
     try:
         _compile_to(target, toolchain, source, paths[0])
-        with open(target, "rb") as file:
-            code = file.read()
+        code = Path(target).read_bytes()
         for key, path in zip(keys, paths, strict=True):
             replace_file(path, code + _trailer(path, code))
             library = _load_object(path, [key[2]])

@@ -26,8 +26,8 @@ from uopc_core.settings import current
 if TYPE_CHECKING:
     from uopc_core.runtime import loops, planned
 else:
-    loops = LazyModule("uopc_core.runtime.loops")
-    planned = LazyModule("uopc_core.runtime.planned")
+    loops = LazyModule("uopc_core.runtime.loops", computes=True)
+    planned = LazyModule("uopc_core.runtime.planned", computes=True)
 
 __all__ = ["MAX_DEPTH", "realize_all"]
 

@@ -7,6 +7,7 @@ it holds a marker of the package's, so that nothing is ever deleted in a folder 
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import shutil
 import stat
@@ -96,7 +97,7 @@ def read_file(path: str) -> tuple[bytes, os.stat_result]:
             others may write to.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    with os.fdopen(handle, "rb") as file:
+    with io.FileIO(handle) as file:  # `os.fdopen` imports, and `open` is gone, where finalizers run at the end
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode) or not is_ours(status) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise FileNotFoundError(f"{path}: expected a file of the user's own")
@@ -107,7 +108,7 @@ def replace_file(path: str, content: bytes) -> None:
     """Write a file so that others see all of it or nothing."""
     temporary = temporary_name(os.path.dirname(path))
     try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE), "wb") as file:
+        with Path(temporary).open("xb") as file:
             file.write(content)
         os.chmod(temporary, _FILE_MODE)
         os.replace(temporary, path)

@@ -6,6 +6,7 @@ holds.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,9 +58,9 @@ def run_plan(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], tier
         results = run_interpreted(plan, buffers, scalars)
         in_background(lambda: _compile_if_possible(plan))
         return results
-    if tier == "interpret" or (tier == "auto" and ("refused" in plan.prepared or find_toolchain() is None)):
-        return run_interpreted(plan, buffers, scalars)
     compiled = plan.prepared.get("compiled")
+    if tier == "interpret" or (tier == "auto" and compiled is None and _stays_interpreted(plan)):
+        return run_interpreted(plan, buffers, scalars)
     if compiled is None:
         try:
             compiled = plan.prepared.setdefault("compiled", CompiledPlan(plan))
@@ -76,6 +77,11 @@ def _starts_interpreted(plan: Plan) -> bool:
     first = plan.runs == 0
     plan.runs += 1
     return first and plan.work <= BACKGROUND_WORK and not kernels_in_use(plan)
+
+
+def _stays_interpreted(plan: Plan) -> bool:
+    """Whether there is no compiled code to wait for: no compiler, it has failed, or the process is about to end."""
+    return "refused" in plan.prepared or sys.is_finalizing() or find_toolchain() is None
 
 
 def _compile_if_possible(plan: Plan) -> None:

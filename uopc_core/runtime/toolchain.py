@@ -93,6 +93,7 @@ resource = LazyModule("resource")  # Unix has it
 _LOG_LINES = 5  # of what a compiler says, in a message
 _serial = count()
 _running: dict[int, subprocess.Popen[bytes]] = {}
+_killed: set[int] = set()  # at the end of the process
 _found: dict[str | None, Toolchain | None] = {}
 _refused: dict[str | None, str] = {}  # by the setting `cc`: why the first compiler that was tried cannot be used
 _blamed: dict[str, str] = {}  # by the setting `cc`: what to say of its options
@@ -108,6 +109,8 @@ def find_toolchain() -> Toolchain | None:
     """
     cc = current().cc
     if cc not in _found:
+        if sys.is_finalizing():  # nothing can be imported then, and nobody starts to look for a compiler
+            return None
         once(("compiler", cc), partial(_find_toolchain, cc))
     return _found[cc]
 
@@ -151,6 +154,8 @@ def _run(
             raise
         finally:
             _running.pop(process.pid, None)
+        if process.pid in _killed:  # the process ends, and so does this thread of it
+            raise SystemExit
         return subprocess.CompletedProcess(command, process.returncode, out, log)
 
 
@@ -166,17 +171,18 @@ def _limit_time_of(pid: int) -> None:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End a compiler and the programs that it has started."""
-    with suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+    if process.returncode is None:  # else its number may be another's by now
+        with suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
 
 
-def _kill_running(pid: int = os.getpid()) -> None:
-    if os.getpid() == pid:
-        for process in list(_running.values()):
-            _kill(process)
+def _kill_running() -> None:
+    for process in list(_running.values()):
+        _killed.add(process.pid)
+        _kill(process)
 
 
 atexit.register(_kill_running)
@@ -408,7 +414,7 @@ def _first_line(command: tuple[str, ...], option: str) -> str | None:
 def _cpu_digest() -> str:
     """Digest of what the compiler's `native` depends on; equal on machines that can share objects."""
     try:
-        with open("/proc/cpuinfo", "rb") as file:
+        with Path("/proc/cpuinfo").open("rb") as file:
             first_cpu = file.read(8192).split(b"\n\n")[0].decode(errors="replace")
     except OSError:
         first_cpu = ""

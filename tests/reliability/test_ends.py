@@ -1,0 +1,148 @@
+"""The end of the process: functions of `atexit`, finalizers, threads that go on, and compilers that nobody needs."""
+
+import pytest
+
+from tests.reliability.compilers import fake_compiler
+from tests.reliability.trial import run_trial
+
+# Every way of computing that differs in what it loads, and what comes of it.
+COMPUTE = """
+import numpy as np
+
+n = np.arange(30_000.0)
+total = float(n.sum())
+ones = np.ones((300, 300))
+
+def compute():
+    x = xp.asarray(n)
+    f = xp.jit(lambda a: xp.sum(a * 3.0))
+    g = xp.jit(lambda a, b: {"sum": a + b[0], "rest": (a, b)})
+    y = xp.zeros(70_000)
+    y[7] = 5.0
+    found = {
+        "small": (xp.sum(xp.asarray([1.0, 2.0])), 3.0),
+        "lazy": (xp.sum(x * 2.0 + 1.0), 2 * total + 30_000),
+        "function": (xp.sin(x)[1], 0.8414709848078965),
+        "large": (xp.sqrt(xp.ones(5_000_000) * 4.0)[-1], 2.0),
+        "product": ((xp.asarray(ones) @ xp.asarray(ones))[0, 0], 300.0),
+        "jit": (f(x) + f(x), 6 * total),
+        "jit of trees": (g(2.0, [3.0, x])["sum"], 5.0),
+        "grad": (xp.grad(lambda a: xp.sum(a * a))(x)[5], 10.0),
+        "grad of trees": (xp.grad(lambda p: p["a"] * p["b"][0])({"b": [4.0], "a": 2.0})["a"], 4.0),
+        "vmap": (xp.vmap(lambda a: a * 2.0)(x)[4], 8.0),
+        "einsum": (xp.einsum("ij,jk->ik", xp.ones((3, 4)), xp.ones((4, 5)))[0, 0], 4.0),
+        "inverse": (xp.linalg.inv(xp.eye(3) * 2)[1, 1], 0.5),
+        "in place": (xp.sum(y), 5.0),
+        "sorted": (xp.sort(-x)[0], -29_999.0),
+    }
+    wrong = [name for name, (value, wanted) in found.items() if abs(float(value) - wanted) > 1e-9 * abs(wanted)]
+    print("wrong:", *wrong, flush=True)
+"""
+IMPORT = "import uopc_array as xp\n"
+WHEN = {
+    "atexit, registered first": ("import atexit\natexit.register(lambda: compute())\n" + IMPORT + COMPUTE, ""),
+    "atexit, registered last": (IMPORT + COMPUTE, "import atexit\natexit.register(compute)"),
+    "weakref.finalize": (
+        IMPORT + COMPUTE,
+        "import weakref\nclass Thing: pass\nthing = Thing()\nweakref.finalize(thing, compute)",
+    ),
+    "a finalizer": (IMPORT + COMPUTE, "class Thing:\n    def __del__(self): compute()\nthing = Thing()"),
+    "a finalizer in a cycle": (
+        IMPORT + COMPUTE,
+        "class Thing:\n    def __del__(self): compute()\nthing = Thing()\nthing.same = thing",
+    ),
+    "a thread that outlives the main one": (
+        IMPORT + COMPUTE,
+        """
+import threading, time
+def work():
+    threading.main_thread().join()
+    compute()
+threading.Thread(target=work).start()
+""",
+    ),
+}
+
+
+def _each(shorts):
+    """Every time, new and again; those that are not among `shorts` for `make test-reliability`."""
+    for when in WHEN:
+        for before in ("", "compute()\n"):
+            how = "again" if before else "for the first time"
+            marks = [] if (when, how) in shorts else [pytest.mark.reliability]
+            yield pytest.param(when, before, marks=marks, id=f"{when}, {how}")
+
+
+@pytest.mark.parametrize(
+    ("when", "before"), _each({("a finalizer", "for the first time"), ("atexit, registered first", "again")})
+)
+def test_what_runs_at_the_end_of_a_process_computes(when, before):
+    start, end = WHEN[when]
+    outcome = run_trial(start + before + end).check()
+    assert outcome.stdout.split() == ["wrong:"] * (1 + bool(before)), str(outcome)
+    assert outcome.stderr == ""
+
+
+def test_daemon_threads_that_compute_end_with_the_process(tries):
+    program = f"""{IMPORT}{COMPUTE}
+import sys, threading, time
+def work():
+    while True:
+        compute()
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(args[0])
+"""
+    for number in tries(2, 20):
+        outcome = run_trial(program, 0.1 * number).check()
+        assert set(outcome.stdout.split()) <= {"wrong:"}, str(outcome)
+
+
+MANY = """
+import atexit, sys
+import uopc_array as xp
+
+x = xp.ones(2000, dtype=xp.int64)  # integers, which NumPy adds up by itself
+for i in range(args[0]):
+    f = xp.jit(lambda x: xp.sum(x * 3 + i, axis=0) if i % 2 else xp.cumulative_sum(x[i:] * 3))
+    f(x)
+    if args[1] and i % 50 == 49:
+        f(x)  # waits for one
+value = i
+"""
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.parametrize("how_many", [1, pytest.param(400, marks=pytest.mark.reliability)])
+def test_nobody_waits_at_the_end_for_a_compiler(tmp_path, how_many):
+    """It takes longer than the trial may take; nothing of it is left."""
+    compiler = fake_compiler(tmp_path, kernel='sleep 1000; real "$@"')
+    outcome = run_trial(MANY, how_many, False, env={"CC": compiler}, seconds=100).check()
+    assert outcome.left_behind == ()
+    assert outcome.stderr == ""
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.reliability
+def test_compilers_that_are_at_work_at_the_end_leave_nothing(tries):
+    for number in tries(1, 20):
+        outcome = run_trial(MANY, 5 + number, number % 2 == 0).check()
+        assert outcome.left_behind == ()
+        assert outcome.stderr == ""
+
+
+@pytest.mark.needs_compiler
+def test_what_is_computed_while_the_process_ends_does_not_tell_of_compilers_that_were_stopped(tmp_path):
+    """A kernel was being compiled for the next call, which comes when compilers have been stopped."""
+    program = """
+import atexit
+atexit.register(lambda: print(int(f(x)), flush=True))
+import uopc_array as xp
+x = xp.ones(2000, dtype=xp.int64)
+f = xp.jit(lambda x: xp.sum(x * 3))
+f(x)
+import time; time.sleep(0.5)  # the compiler is at it
+"""
+    compiler = fake_compiler(tmp_path, kernel='sleep 2; real "$@"')
+    outcome = run_trial(program, env={"CC": compiler}).check()
+    assert (outcome.stdout, outcome.stderr) == ("6000\n", "")
