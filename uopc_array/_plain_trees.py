@@ -178,6 +178,5 @@ def _parts(tree: Any, none_is_leaf: bool) -> tuple[Any, _Path, _Path] | None:
 
 def _entry_of(cls: Any) -> Any:
     entry = _known.get(cls)
-    if entry is None and issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return _known[_NAMED_TUPLE]
-    return entry
+    is_named = entry is None and issubclass(cls, tuple) and hasattr(cast("Any", cls), "_fields")
+    return _known[_NAMED_TUPLE] if is_named else entry

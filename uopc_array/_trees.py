@@ -13,10 +13,10 @@ from uopc_core.lazy import LazyModule
 
 def _leave_optree() -> None:
     """At the end of the process optree forgets its containers, and soon cannot be called at all."""
-    global optree
-    if optree is not plain_trees:
-        plain_trees.know(optree.register_pytree_node.get(namespace=NAMESPACE), namedtuple)
-        optree = plain_trees
+    library: Any = optree
+    if library is not plain_trees:
+        plain_trees.know(library.register_pytree_node.get(namespace=NAMESPACE), namedtuple)
+        globals()["optree"] = plain_trees
 
 
 if TYPE_CHECKING:

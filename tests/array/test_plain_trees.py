@@ -4,7 +4,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import optree
+import optree as optree_module
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from uopc_array import _plain_trees as plain
 from uopc_array import _trees
 
+optree: Any = optree_module  # its types know no trees of anything
 NAMESPACE = _trees.NAMESPACE
 
 
@@ -30,7 +31,7 @@ class Box:
 
 
 optree.register_pytree_node(
-    Box, lambda box: ((box.content,), box.label), lambda label, parts: Box(*parts, label), namespace=NAMESPACE
+    Box, lambda box: ((box.content,), box.label), lambda label, parts: Box(parts[0], label), namespace=NAMESPACE
 )
 plain.know(optree.register_pytree_node.get(namespace=NAMESPACE), namedtuple)
 

@@ -66,11 +66,12 @@ threading.Thread(target=work).start()
 
 def _each(shorts):
     """Every time, new and again; those that are not among `shorts` for `make test-reliability`."""
+    cases = []
     for when in WHEN:
-        for before in ("", "compute()\n"):
-            how = "again" if before else "for the first time"
+        for how, before in {"for the first time": "", "again": "compute()\n"}.items():
             marks = [] if (when, how) in shorts else [pytest.mark.reliability]
-            yield pytest.param(when, before, marks=marks, id=f"{when}, {how}")
+            cases.append(pytest.param(when, before, marks=marks, id=f"{when}, {how}"))
+    return cases
 
 
 @pytest.mark.parametrize(
