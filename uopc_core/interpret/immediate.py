@@ -60,8 +60,9 @@ def _value(node: UOp, values: dict[Any, Any]) -> Any:
             function = NUMPY_OPS[op](node)
         except IndexError:  # it looked for the sources
             assert node.realized is not None, node  # another thread has computed the node since
-            return node.realized.array
-        value = function(*[_value(s, values) for s in sources])
+            value = node.realized.array
+        else:
+            value = function(*[_value(s, values) for s in sources])
     values[node] = value
     return value
 
