@@ -368,7 +368,17 @@ def test_a_handle_counts_itself_on_its_node() -> None:
     del y
     assert node.held == 1
     z.realize()
+    assert z.uop is node
+    del z
     assert node.held == 0
+
+
+def test_a_value_computed_along_with_another_is_read() -> None:
+    x = Tensor(np.arange(6.0).reshape(2, 3))
+    total = x.sum(1)
+    assert (total * 2).numpy().tolist() == [6.0, 24.0]
+    assert total.numpy().tolist() == [3.0, 12.0]
+    assert "3." in repr(total)
 
 
 def test_a_constant_that_was_looked_at_stays_a_constant() -> None:

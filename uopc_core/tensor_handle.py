@@ -2,7 +2,7 @@
 
 A handle counts itself on its node (`UOp.held`), so that a value the user can still ask for is materialised along with
 whatever contains it and is never computed twice. A node with a differentiable leaf upstream keeps its history, any
-other is let go once it is computed.
+other lets go of it once it is computed (`UOp.settle`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from uopc_core import tensor_functions as functions
 from uopc_core.dtype import DType, is_bool, is_inexact, is_integer
 from uopc_core.errors import GradientError, IndexBoundsError, ShapeError
-from uopc_core.ir import TRACED, TRACKED, Ops, UOp
+from uopc_core.ir import TRACED, TRACKED, UOp
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import MAX_DEPTH, realize_all
 from uopc_core.tensor_functions import Key
@@ -98,7 +98,7 @@ class Handle:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        memory = _memory_of(self._uop)
+        memory = self._uop.realized
         grad = ", requires_grad=True" if self.requires_grad else ""
         if memory is None or self.size > _SHOWN_ELEMENTS:
             return f"Tensor(shape={self.shape}, dtype={self.dtype.name}{grad})"
@@ -110,14 +110,7 @@ class Handle:
     @staticmethod
     def realize_all(tensors: Iterable[Handle]) -> None:
         """Compute all `tensors` in one plan."""
-        pending = [t for t in tensors if _memory_of(t._uop) is None]
-        for tensor, memory in zip(pending, realize_all([t._uop for t in pending]), strict=True):
-            tensor._settle(memory)
-
-    def _settle(self, memory: Buffer) -> None:
-        """Let go of the history, unless a gradient may still ask for it."""
-        if not self._uop.flags & TRACKED and not memory.requires_grad:
-            self.uop = UOp.buffer(memory)
+        realize_all([t._uop for t in tensors])
 
     def realize(self) -> Self:
         """Compute the value, if it is not there yet, and return self."""
@@ -126,11 +119,7 @@ class Handle:
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """The value as a fresh NumPy array."""
-        memory = _memory_of(self._uop)
-        if memory is None:
-            memory = realize_all([self._uop])[0]
-            self._settle(memory)
-        return np.array(memory.array)
+        return np.array(realize_all([self._uop])[0].array)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
@@ -166,16 +155,11 @@ class Handle:
 # ------------------------------------------------------------------------------------------------------------- operands
 
 
-def _memory_of(node: UOp) -> Buffer | None:
-    return node.arg if node.op is Ops.BUFFER else node.realized
-
-
 def _differentiable_leaf(node: UOp) -> UOp:
     """A leaf with the value of `node` that gradients are taken with respect to."""
     if not is_inexact(node.dtype):
         raise GradientError(f"requires_grad: expected a floating Tensor, got {node.dtype.name}")
-    memory = _memory_of(node)
-    fresh = Buffer.from_numpy((memory or realize_all([node])[0]).array, copy=False)
+    fresh = Buffer.from_numpy(realize_all([node])[0].array, copy=False)
     fresh.requires_grad = True
     return UOp.buffer(fresh)
 
@@ -236,7 +220,7 @@ def index_entries(k: Any) -> Sequence[Key]:
 
 def check_labels(labels: UOp, n_classes: int) -> None:
     """Find a wrong label where it costs nothing: in labels that are in memory already."""
-    memory = _memory_of(labels)
+    memory = labels.realized
     if memory is None or not labels.size or not is_integer(labels.dtype):
         return
     for label in (memory.array.min(), memory.array.max()):
