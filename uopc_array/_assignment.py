@@ -23,12 +23,12 @@ from uopc_array._indexing import (
 )
 from uopc_array._lenses import write_back
 from uopc_array._nodes import Operand, as_node, cast_handle, cast_node, const_node, is_scalar, to_operand
-from uopc_array._origins import check_places
+from uopc_array._origins import scatter
 from uopc_array._realize import buffer_of_node
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
 
-__all__ = ["assign", "assigned", "check_assignable", "value_node"]
+__all__ = ["assign", "assigned", "check_assignable", "scattered", "value_node"]
 
 NumPyArray = np.ndarray[Any, Any]
 _BUFFER = Ops.BUFFER
@@ -51,7 +51,9 @@ def assigned(x: UOp, key: Any, value: Any) -> UOp:
     parsed = parse_key(key, x.shape)
 
     def placed(view: UOp) -> UOp:
-        return _scattered(view, parsed, operand) if parsed.arrays else value_node(operand, x.dtype, view.shape)
+        if parsed.arrays:
+            return scattered("assignment", view, parsed, operand, "set")
+        return value_node(operand, x.dtype, view.shape)
 
     return write_back(x, lambda node: view_of(node, parsed), placed)
 
@@ -101,15 +103,19 @@ def check_assignable(given: DType, dtype: DType) -> None:
         )
 
 
-def _scattered(view: UOp, key: ParsedKey, value: Operand) -> UOp:
-    """`view` after the assignment to what the index arrays of `key` pick from it."""
+def scattered(name: str, view: UOp, key: ParsedKey, value: Operand, mode: str) -> UOp:
+    """`view` after `value` has been put at what the index arrays of `key` pick from it, or combined with what is there.
+
+    Args:
+        name: the function, for messages.
+        mode: of SCATTER.
+    """
     order, back = advanced_orders(key)
     moved = view.permute(order)
     gathered = key.arrays[0].shape + moved.shape[len(key.arrays) :]
     placed = value_node(value, view.dtype, tuple([gathered[axis] for axis in back]))
     source = placed.permute([back.index(axis) for axis in range(len(back))])
-    check_places("assignment", moved, key.arrays, order)
-    out = UOp.new(Ops.SCATTER, (moved, source, *key.arrays), "set")
+    out = scatter(name, moved, source, *key.arrays, mode=mode, axes=order)
     return out.permute([order.index(axis) for axis in range(len(order))])
 
 

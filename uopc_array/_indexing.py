@@ -18,7 +18,7 @@ from uopc_array._handle import Handle
 from uopc_array._nodes import as_node
 from uopc_array._numbers import integer
 from uopc_array._origins import gather as gather_places
-from uopc_array._realize import NumPyArray, buffer_from_numpy, buffer_of_node
+from uopc_array._realize import NumPyArray, buffer_from_numpy, buffer_of_node, view_in_memory
 from uopc_array._tracing import trace_error
 from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_integer
 from uopc_core.errors import IndexBoundsError, ShapeError, TraceError
@@ -249,6 +249,18 @@ def positions_of_mask(mask: UOp) -> list[UOp]:
     return [UOp.buffer(buffer_from_numpy(np.ascontiguousarray(part), copy=False)) for part in parts]
 
 
+def _picked_by_mask(x: UOp, key: Any) -> UOp | None:
+    """``x[key]`` where `key` is a mask and `x` is in memory: by NumPy, which needs no list of positions."""
+    if x.flags or not isinstance(key, Handle | np.ndarray) or not is_bool(cast("Any", key).dtype):
+        return None
+    mask = as_node(key)
+    if mask.flags or not mask.shape or mask.shape != x.shape[: mask.ndim]:
+        return None
+    places = buffer_of_node(mask).array
+    values = view_in_memory(x)
+    return None if values is None else UOp.buffer(buffer_from_numpy(np.ascontiguousarray(values[places]), copy=False))
+
+
 class ItemLens:
     """A key of basic items, as a step to a view."""
 
@@ -276,6 +288,9 @@ def _is_plain(part: Any) -> bool:
 
 def read_any(x: UOp, key: Any) -> UOp:
     """``x[key]`` for keys of every kind."""
+    picked = _picked_by_mask(x, key)
+    if picked is not None:
+        return picked
     parsed = parse_key(key, x.shape)
     view = view_of(x, parsed)
     return gather(view, parsed) if parsed.arrays else view

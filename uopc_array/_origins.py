@@ -15,7 +15,7 @@ from uopc_array._tracing import user_line
 from uopc_core import TRACED, Buffer, Ops, UOp, dtypes, realize_all, toposort
 from uopc_core.errors import IndexBoundsError, SorterBoundsError, shortened
 
-__all__ = ["check_places", "compute", "gather", "named"]
+__all__ = ["compute", "gather", "named", "scatter"]
 
 _SAME_NUMBERS = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.PERMUTE, Ops.FLIP})
 _ORIGINS: WeakKeyDictionary[UOp, tuple[str, str]] = WeakKeyDictionary()  # the function, and the line of its call
@@ -33,7 +33,24 @@ def gather(name: str, x: UOp, *indices: UOp, axes: Sequence[int] = ()) -> UOp:
         known = check_places(name, x, indices, axes)
     except Exception as error:
         raise shortened(error) from None
-    node = UOp.new(Ops.INDEX, (x, *indices))
+    return _noted(name, UOp.new(Ops.INDEX, (x, *indices)), known)
+
+
+def scatter(name: str, x: UOp, value: UOp, *indices: UOp, mode: str, axes: Sequence[int] = ()) -> UOp:
+    """``x`` with `value` put at integer nodes of one shape on its leading axes, or combined with what is there.
+
+    Args:
+        mode: of SCATTER.
+        axes: what the user calls these axes.
+    Raises:
+        IndexBoundsError: an index in memory is outside of its axis.
+    """
+    known = check_places(name, x, indices, axes)
+    return _noted(name, UOp.new(Ops.SCATTER, (x, value, *indices), mode), known)
+
+
+def _noted(name: str, node: UOp, known: bool) -> UOp:
+    """`node`, of which is noted who made it, unless its indices are `known` to be right."""
     if not known and node not in _ORIGINS:
         _ORIGINS[node] = (name, "" if node.flags & TRACED else user_line())
     return node

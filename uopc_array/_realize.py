@@ -10,9 +10,18 @@ from uopc_array._origins import compute
 from uopc_array._tracing import trace_error
 from uopc_core import TRACED, Buffer, Ops, UOp
 
-__all__ = ["NumPyArray", "buffer_from_numpy", "buffer_of_node", "read_only_view", "realize_node", "values_in_memory"]
+__all__ = [
+    "NumPyArray",
+    "buffer_from_numpy",
+    "buffer_of_node",
+    "read_only_view",
+    "realize_node",
+    "values_in_memory",
+    "view_in_memory",
+]
 
 NumPyArray = np.ndarray[Any, Any]
+_VIEWS = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP, Ops.SHRINK})
 
 
 def buffer_from_numpy(array: NumPyArray, copy: bool = True) -> Buffer:
@@ -49,6 +58,30 @@ def values_in_memory(uop: UOp) -> NumPyArray | None:
     while (src := source.src) and source.op in (Ops.EXPAND, Ops.RESHAPE):
         source = src[0]
     return np.full(uop.shape, source.arg, uop.dtype) if source.op is Ops.CONST else None
+
+
+def view_in_memory(uop: UOp) -> NumPyArray | None:
+    """The values of `uop` where they are there already, to be read only: slices and transposes as NumPy has them."""
+    steps: list[UOp] = []
+    while uop.realized is None and uop.op in _VIEWS:
+        steps.append(uop)
+        uop = uop.src[0]
+    if uop.realized is None:
+        return None
+    array = uop.realized.array
+    for step in reversed(steps):
+        if step.op is Ops.RESHAPE:
+            try:
+                array = np.reshape(array, step.arg, copy=False)
+            except ValueError:
+                return None
+        elif step.op is Ops.PERMUTE:
+            array = array.transpose(step.arg)
+        elif step.op is Ops.FLIP:
+            array = np.flip(array, step.arg)
+        else:
+            array = array[tuple([slice(start, stop) for start, stop in step.arg])]
+    return array
 
 
 def realize_node(uop: UOp) -> UOp:

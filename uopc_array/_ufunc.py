@@ -12,15 +12,15 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._arguments import normalize_axis
-from uopc_array._assignment import value_node
+from uopc_array._assignment import scattered
 from uopc_array._functions.outputs import store
 from uopc_array._functions.reductions import accumulator, reduced_by
 from uopc_array._host import call_host, to_host
-from uopc_array._indexing import advanced_orders, parse_key, view_of
+from uopc_array._indexing import is_basic, parse_key, view_of
+from uopc_array._lenses import write_back
 from uopc_array._namespace import PROTOCOLS, call, find_function
 from uopc_array._nodes import as_node, cast_node, default_dtype, is_scalar, mask_node, node_from_numpy
 from uopc_array._operators import check_same_kind
-from uopc_array._origins import gather
 from uopc_array._promotion import check_cast, promote_dtypes, result_dtype
 from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, as_dtype, composite, is_complex, is_inexact
@@ -180,6 +180,10 @@ def _at(ufunc: np.ufunc, x: Any, key: Any, *rest: Any) -> None:
     if mode is None or not _rounds_never(name, mode, x.dtype, rest[0]):
         x._update(lambda node: _combined_by_numpy(ufunc, node, key, rest))
         return
+    if is_basic(key):  # each place once
+        combined = as_node(_call(ufunc, (x[key], rest[0]), {}))
+        x[key] = Array._array_from_uop(cast_node(combined, x.dtype, name))
+        return
     x._update(lambda node: _scatter_at(ufunc.__name__, mode, node, key, rest[0]))
 
 
@@ -187,7 +191,7 @@ def _combined_by_numpy(ufunc: np.ufunc, node: UOp, key: Any, rest: tuple[Any, ..
     name = f"{ufunc.__name__}.at"
     values = to_host(name, Array._array_from_uop(node))
     cast("Any", ufunc).at(values, to_host(name, key), *[to_host(name, value) for value in rest])
-    return node_from_numpy(values)
+    return node_from_numpy(values, copy=False)
 
 
 def _rounds_never(name: str, mode: str, dtype: DType, value: Any) -> bool:
@@ -200,20 +204,18 @@ def _rounds_never(name: str, mode: str, dtype: DType, value: Any) -> bool:
     if is_complex(given) or is_inexact(dtype):
         check_same_kind(name, given, dtype)
         return True
-    return promote_dtypes(dtype, given) is dtype or (given.kind in "biu" and mode in ("add", "mul"))
+    promoted = np.result_type(dtype, value) if is_scalar(value) else promote_dtypes(dtype, given)
+    return promoted is dtype or (given.kind in "biu" and mode in ("add", "mul"))
 
 
 def _scatter_at(name: str, mode: str, x: UOp, key: Any, value: Any) -> UOp:
-    """`x` with `value` combined into what `key` selects, every index by itself."""
-    flat = composite.iota((x.size,), 0).reshape(x.shape)
+    """`x` with `value` combined into what the index arrays of `key` select, every index by itself."""
     parsed = parse_key(key, x.shape)
-    picked = view_of(flat, parsed)
-    if parsed.arrays:
-        order, back = advanced_orders(parsed)
-        picked = gather(f"{name}.at", picked.permute(order), *parsed.arrays, axes=order).permute(back)
-    places = picked.reshape((picked.size,))
-    values = value_node(as_node(value), x.dtype, picked.shape).reshape((picked.size,))
-    return UOp.new(Ops.SCATTER, (x.reshape((x.size,)), values, places), mode).reshape(x.shape)
+    return write_back(
+        x,
+        lambda node: view_of(node, parsed),
+        lambda view: scattered(f"{name}.at", view, parsed, as_node(value), mode),
+    )
 
 
 PROTOCOLS["ufunc"] = array_ufunc

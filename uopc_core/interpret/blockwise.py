@@ -7,7 +7,7 @@ the blocks: elements are independent, integers exact, and floating-point numbers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -63,8 +63,13 @@ class Group:
 # -------------------------------------------------------------------------------------------------------- which nodes
 
 
-def find_groups(order: Sequence[UOp], closed: Iterable[UOp]) -> dict[UOp, Group]:
-    """The groups among the nodes of `order`, sources first, by their roots; values of `closed` nodes are asked for."""
+def find_groups(order: Sequence[UOp], closed: Iterable[UOp], apart: Container[UOp] = ()) -> dict[UOp, Group]:
+    """The groups among the nodes of `order`, sources first, by their roots.
+
+    Args:
+        closed: nodes whose values are asked for.
+        apart: nodes that are evaluated in another way.
+    """
     if not any(node.op in ELEMENTWISE and prod(node.shape) >= LARGE for node in order):
         return {}
     readers: dict[UOp, list[UOp]] = {}
@@ -75,7 +80,7 @@ def find_groups(order: Sequence[UOp], closed: Iterable[UOp]) -> dict[UOp, Group]
     root_of: dict[UOp, UOp] = {}
     members: dict[UOp, list[UOp]] = {}
     for node in reversed(order):
-        if node.realized is not None:
+        if node.realized is not None or node in apart:
             continue
         roots = {root_of.get(reader) for reader in readers.get(node, ())}
         root = roots.pop() if len(roots) == 1 and node not in closed else None

@@ -16,6 +16,7 @@ import numpy as np
 from uopc_core.interpret.blockwise import LARGE, Group, find_groups
 from uopc_core.interpret.loops import loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_ops import NUMPY_OPS, VIEWS, NumpyFunction
+from uopc_core.interpret.strided import Write, find_writes, strided_slice
 from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
@@ -125,6 +126,10 @@ class _Lowering:
             slot = self.new_slot(_FOREIGN, np.array(node.arg, node.dtype))
         elif op is _EXTERN:
             slot = self.add_extern(node)
+        elif (part := strided_slice(node)) is not None and part.source in self.slot_of:
+            source = self.slot_of[part.source]
+            slot = self.new_slot(self.owner[source])
+            self.steps.append((part.of, (source,), slot))
         else:
             sources = self.unexpanded(node) if op in BROADCASTS else node.src
             src = tuple([self.slot_of[s] for s in sources])
@@ -141,6 +146,12 @@ class _Lowering:
         if group.root.op is not Ops.REDUCE:
             self.large[slot] = group.root
         self.steps.append((group.function(), tuple([self.slot_of[x] for x in group.operands]), slot))
+
+    def add_write(self, node: UOp, write: Write) -> None:
+        """One step for a write to a part of an array."""
+        slot = self.slot_of[node] = self.new_slot()
+        self.large[slot] = node
+        self.steps.append((write.function, (self.slot_of[write.value], self.slot_of[write.base]), slot))
 
     def unexpanded(self, node: UOp) -> Sequence[UOp]:
         """The sources of an elementwise node, EXPANDs left to NumPy's broadcasting where that still gives the shape."""
@@ -256,11 +267,14 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iter
     low = _Lowering(inputs, given)
     order = _order(roots, low.slot_of)
     prepare_loops(loops_wanted([node for node in order if node.realized is None]))
-    groups = find_groups(order, [*roots, *inputs])
+    writes = find_writes([node for node in order if prod(node.shape) >= LARGE])
+    groups = find_groups(order, [*roots, *inputs], writes)
     inside = {node for group in groups.values() for node in group.nodes}
     for node in order:
         if node in groups:
             low.add_group(groups[node])
+        elif node in writes:
+            low.add_write(node, writes[node])
         elif node not in inside:
             low.add(node)
     results: list[tuple[int, UOp, bool]] = []
