@@ -74,7 +74,7 @@ def test_kernel_of_a_gradient_reads_one_array(product_and_sum: tuple[Tensor, Ten
     plan, bindings = make_plan([dx])
     assert len(plan.kernels) == 1
     assert plan.kernels[0].n_params == 1
-    assert bindings.buffers == (y.uop.arg,)
+    assert bindings.buffers == (y.uop.realized,)
 
 
 def test_multiplication_by_one_is_gone_from_the_c(product_and_sum: tuple[Tensor, Tensor, Tensor]) -> None:
@@ -217,7 +217,7 @@ def test_gradient_of_a_large_product_is_planned_as_one_product(which: int) -> No
     assert grad is not None
     plan, bindings = make_plan([grad])
     assert [type(step) for step in plan.steps] == [HostCall]
-    assert set(bindings.buffers) == {g.uop.arg, (w, x)[which].uop.arg}
+    assert set(bindings.buffers) == {g.uop.realized, (w, x)[which].uop.realized}
 
 
 def test_two_steps_of_sgd_with_momentum() -> None:

@@ -388,7 +388,7 @@ def test_a_constant_that_was_looked_at_stays_a_constant() -> None:
     ones = w.grad.uop
     assert w.grad.numpy().tolist() == [1.0, 1.0]
     _, bindings = make_plan([ones * w.uop])
-    assert bindings.buffers == (w.uop.arg,)
+    assert bindings.buffers == (w.uop.realized,)
 
 
 def test_a_long_loop_holds_a_bounded_graph() -> None:

@@ -17,7 +17,6 @@ from typing import Any, Self
 
 from uopc_array._cells import Cell, Root, detach, exchange, node_apart, part_of, put, replace, replace_all, root_of
 from uopc_array._lenses import Lens, MoveLens, RowLens, shortened_chain, write_back
-from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
 from uopc_array._strided import layout_of
 from uopc_array._tracing import current_record
@@ -99,15 +98,13 @@ class Handle:
         _node: the node that stood for it when somebody last looked; its shape and dtype never change.
         _alias: what it knows as a view, or as an array of which there are views; of no axes any array knows something,
             and a number nothing.
-        _mates: handles to compute together with this one, set only where there are any.
         _weak: True for a traced Python scalar, whose dtype gives way to that of an array (NEP 50).
     """
 
-    __slots__ = ("__weakref__", "_alias", "_mates", "_node", "_weak")
+    __slots__ = ("__weakref__", "_alias", "_node", "_weak")
     _is_shadowed = False  # True of the class for handles that a trace sees differently than everybody else
 
     _alias: Any  # Root | View | Claim | None
-    _mates: tuple[weakref.ref[Any], ...]
     _node: UOp
     _own_alias: Any  # these two are the slots themselves, where a trace puts properties in the place of their names
     _own_node: UOp
@@ -347,10 +344,6 @@ class Handle:
         if uop.op is _BUFFER:
             return uop.realized
         try:
-            mates = getattr(self, "_mates", ())
-            if mates and uop.realized is None and not uop.flags & TRACED:
-                compute([uop, *_pending(mates)])
-                self._mates = ()
             memory = buffer_of_node(uop, what)
         except Exception as error:
             raise shortened(error) from None
@@ -414,9 +407,3 @@ def _note_write(handle: Handle, uop: UOp) -> list[Any] | None:
         return None
     record.written.append((weakref.ref(handle), handle._node))
     return record.written
-
-
-def _pending(mates: tuple[weakref.ref[Any], ...]) -> list[UOp]:
-    """What the handles that still live stand for, where it can be computed."""
-    alive = [handle for ref in mates if (handle := ref()) is not None]
-    return [handle._uop for handle in alive if not handle._uop.flags & TRACED]

@@ -8,7 +8,6 @@ its steepest ascent, df/dx - i df/dy.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -23,7 +22,7 @@ from uopc_array._tracing import fresh_number, run_user, substitute
 from uopc_array._transformed import Transformed, check_function
 from uopc_array._trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
 from uopc_array.array import Array
-from uopc_core import TRACED, TRACKED, UOp, composite, is_complex, is_float, is_inexact
+from uopc_core import TRACKED, UOp, composite, is_complex, is_float, is_inexact
 from uopc_core.errors import DTypeError, GradientError, ShapeError, TraceError, shortened, speaks_for_itself
 
 __all__ = ["check_argnums", "grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
@@ -226,7 +225,6 @@ def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool
         n = 1 + len(gradients)
         first, arrays, rest = wrap_like(value, closed[0]), variables.wrap(closed[1:n]), iter(closed[n:])
         others = [x._same_kind(next(rest)) if isinstance(x, Array) else x for x in aux_leaves]
-        _make_mates([first, *arrays, *[x for x in others if isinstance(x, Array)]])
         trees = variables.unflatten(arrays)
         result = tuple(trees) if is_sequence(argnums) else trees[0]
         return ((first, unflatten(aux_tree, others)) if has_aux else first), result
@@ -242,15 +240,6 @@ def _split_aux(name: str, out: Any) -> tuple[Any, Any]:
     if not isinstance(out, tuple) or len(cast("tuple[Any, ...]", out)) != 2:
         raise GradientError(f"{name}: with has_aux=True the function must return a pair (value, aux), got {out!r:.60}")
     return cast("tuple[Any, Any]", out)
-
-
-def _make_mates(handles: Sequence[Array]) -> None:
-    """Have handles computed together as soon as one is: they share most of their work."""
-    pending = [x for x in handles if x._uop.depth and not x._uop.flags & TRACED]
-    if len(pending) > 1:
-        mates = tuple([weakref.ref(x) for x in pending])
-        for x in pending:
-            x._mates = mates
 
 
 def stop_gradient(x: Any) -> Any:

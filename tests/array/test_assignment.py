@@ -113,7 +113,7 @@ def test_numpy_arrays_are_copied_on_the_way_in():
 
 
 def pointer(x):
-    return x._uop.arg.pointer
+    return x._uop.realized.pointer
 
 
 def test_writes_in_place_where_nobody_else_can_see_it():

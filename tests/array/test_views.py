@@ -213,12 +213,12 @@ def test_a_view_outlives_the_name_of_its_base():
 
 def test_writing_through_a_view_is_in_place():
     x = xp.asarray(np.zeros((100, 100)))
-    before = x._uop.arg.pointer
+    before = x._uop.realized.pointer
     for i in range(5):
         row = x[i]
         row[:] = float(i)
         row[0] += 1.0
-    assert x._uop.arg.pointer == before
+    assert x._uop.realized.pointer == before
     assert x[:5, 1].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
     assert x[:5, 0].tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
 

@@ -11,7 +11,6 @@ from uopc_array._handle import View
 from uopc_array._host import call_host, from_host
 from uopc_array.array import Array
 from uopc_array.creation_functions import asarray
-from uopc_core import Ops
 
 __all__ = ["OBJECTS"]
 
@@ -114,7 +113,7 @@ def _owner(x: Array) -> object:
 def _lent(x: Array) -> NumPyArray:
     """The memory of an array that holds a value, which may be NumPy's own; else memory that nobody else has."""
     node = x._uop
-    return node.arg.array if node.op is Ops.BUFFER else np.empty(0)
+    return np.empty(0) if node.realized is None else node.realized.array
 
 
 def shares_memory(a: Any, b: Any, /, max_work: int | None = None) -> bool:

@@ -30,7 +30,7 @@ class Ops(IntEnum):
 
     # leaves
     CONST = auto()  # arg: Python scalar; shape ()
-    BUFFER = auto()  # arg: real memory
+    BUFFER = auto()  # real memory: `UOp.realized`, which is the arg only of one that was never another op
     PARAM = auto()  # arg: (index, shape, "buffer" | "scalar"): numbered input of a trace or kernel
     IOTA = auto()  # arg: n; the integers 0 .. n-1
     RANDOM = auto()  # src: (key,) uint64; arg: shape; the Squares generator at each flat index

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 import weakref
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import islice
 from math import prod
 from typing import Any
 
@@ -20,7 +21,7 @@ from uopc_core.errors import DTypeError
 from uopc_core.ir.infer import INFER, Shape
 from uopc_core.ir.op import Ops
 
-__all__ = ["TRACED", "TRACKED", "TYPED_BY_DTYPE", "Scalar", "UOp", "toposort"]
+__all__ = ["TRACED", "TRACKED", "TYPED_BY_DTYPE", "Scalar", "UOp", "latest_nodes", "toposort"]
 
 Scalar = bool | int | float | complex
 
@@ -417,6 +418,15 @@ def _const_bits(value: Scalar) -> Hashable:
     if isinstance(value, complex | np.complexfloating):
         return _KEEPS_SIGN_BITS.pack(value.real, value.imag)
     return _KEEPS_SIGN_BIT.pack(value) if isinstance(value, float | np.floating) else value
+
+
+def latest_nodes(n: int) -> list[UOp]:
+    """The `n` nodes that were made last, as far as they live and have not been computed; the latest first."""
+    try:
+        refs = list(islice(reversed(_table.values()), n))
+    except RuntimeError:  # without a global lock another thread may make a node meanwhile
+        return []
+    return [node for ref in refs if (node := ref()) is not None]
 
 
 def toposort(roots: Iterable[UOp]) -> list[UOp]:

@@ -6,7 +6,7 @@ holds. The planner and the compiler are loaded when the first graph needs them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from uopc_core.recent import Recent
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.schedule.canonical import WORTH_KEEPING, Canonical, canonicalise, params_of, rebuild
 from uopc_core.schedule.library_work import may_be_contraction
+from uopc_core.schedule.shared import held_above, read_elsewhere
 from uopc_core.settings import current
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ COMPILE_WORK = 4_000_000  # work, over all runs, after which a graph is compiled
 CALL_WORK = 300  # what a NumPy call counts for besides its elements
 TOO_SMALL = 2000  # work up to which NumPy is faster than any call of compiled code
 MAX_RECORDS = 8192
+MAX_ALONG = 64  # handles that are computed in one plan with those that were asked for
+MAX_LOOKED_AT = 1 << 16  # nodes, for handles that wait for the same temporaries
 
 _MAY_BE_CONSTANT = frozenset({Ops.CONST, Ops.RESHAPE, Ops.EXPAND})
 
@@ -77,16 +80,20 @@ def realize_all(values: Sequence[Any]) -> list[Buffer]:
         IndexBoundsError: a gather or scatter met an index outside its axis.
     """
     nodes: list[UOp] = [x if type(x) is UOp else x.uop for x in values]
-    waiting = [node for node in nodes if node.realized is None]
+    waiting = list(dict.fromkeys([node for node in nodes if node.realized is None]))
     if waiting:
         if any(node.flags & TRACED for node in waiting):
             raise TraceError("a value was asked for while tracing: there are only shapes and dtypes then")
         computed = _compute(waiting)
-        for node, buffer in computed.items():
-            if not _is_constant(node):  # those outlive their users, and a kernel has them cheaper than from memory
-                node.settle(buffer)
+        _settle(computed)
         return [node.realized or computed[node] for node in nodes]
     return [node.realized for node in nodes]
+
+
+def _settle(computed: Mapping[UOp, Buffer]) -> None:
+    for node, buffer in computed.items():
+        if not _is_constant(node):  # those outlive their users, and a kernel has them cheaper than from memory
+            node.settle(buffer)
 
 
 def _compute(waiting: Sequence[UOp]) -> dict[UOp, Buffer]:
@@ -99,34 +106,73 @@ def _compute(waiting: Sequence[UOp]) -> dict[UOp, Buffer]:
                 node: Buffer.from_numpy(value, copy=False)
                 for node, value in zip(outputs, evaluate_now(outputs), strict=True)
             }
-    canonical = canonicalise(waiting)
-    return dict(zip(canonical.outputs, _run(canonical, tier), strict=True))
+    try:
+        canonical = _with_others(waiting, tier)
+        results = _run(canonical, tier)
+    except Exception:  # of what is computed along it is told to whoever asks for that
+        canonical = canonicalise(waiting)
+        results = _run(canonical, tier)
+    return dict(zip(canonical.outputs, results, strict=True))
+
+
+def _with_others(waiting: Sequence[UOp], tier: str) -> Canonical:
+    """`waiting` with the handles' nodes that would compute again what is computed for it.
+
+    Where these are many, the oldest are computed first, some at a time: so a plan is no larger for a longer loop.
+    """
+    roots = [*waiting]
+    while True:
+        canonical = canonicalise(roots)
+        shared = _read_elsewhere(canonical)
+        found = held_above(shared, {node for node, _, _ in canonical.order}, MAX_LOOKED_AT) if shared else ()
+        if not found:
+            return canonical
+        if len(found) <= MAX_ALONG:
+            roots += found
+            continue
+        first = canonicalise(found[:MAX_ALONG])
+        first = canonicalise([*found[:MAX_ALONG], *_read_elsewhere(first)])
+        _settle(dict(zip(first.outputs, _run(first, tier), strict=True)))
+
+
+def _read_elsewhere(canonical: Canonical) -> list[UOp]:
+    order = canonical.order
+    return read_elsewhere([node for node, _, _ in order], (src for _, _, src in order), canonical.outputs)
 
 
 def _outputs_if_tiny(waiting: Sequence[UOp]) -> list[UOp] | None:
-    """What to compute for `waiting`, handles' nodes below it included; None if that is more than TOO_SMALL.
+    """What to compute for `waiting`, handles' nodes below it included; None if that is more than TOO_SMALL, or if other
+    handles are to be computed along.
 
     Such a graph never compiles, however often it runs, so nobody needs to know it again.
     """
     outputs = dict.fromkeys(waiting)
-    seen: set[UOp] = set()
-    stack = [*waiting]
+    seen: dict[UOp, tuple[UOp, ...]] = {}
+    if _is_tiny(outputs, seen) and (len(seen) == 1 or not read_elsewhere([*seen], seen.values(), outputs)):
+        return [*outputs]
+    return None
+
+
+def _is_tiny(outputs: dict[UOp, None], seen: dict[UOp, tuple[UOp, ...]]) -> bool:
+    """Whether what `outputs` need is no more than TOO_SMALL; adds handles' nodes to them, and all of it to `seen`."""
+    stack = [*outputs]
     work = 0
     while stack:
         node = stack.pop()
+        src = node.src  # before the op, see `UOp.settle`
         op = node.op
         if node in seen or node.realized is not None:
             continue
-        seen.add(node)
+        seen[node] = src
         if op in _MAY_BE_CONSTANT and _is_constant(node) and node not in outputs:
             continue
         work += prod(node.shape) + CALL_WORK
         if work > TOO_SMALL:
-            return None
+            return False
         if node.held and op in WORTH_KEEPING:
             outputs[node] = None
-        stack.extend(node.src)
-    return list(outputs)
+        stack.extend(src)
+    return True
 
 
 def _is_constant(node: UOp) -> bool:

@@ -56,18 +56,20 @@ class Canonical:
         order: the nodes to compute, sources first, each with its op and its sources as they were (another thread may
             compute a node meanwhile); leaves are not among them.
         outputs: what is to be materialised: the roots first, then whatever else handles stand for.
+        n_roots: how many of `outputs` are roots.
         leaves: number of every leaf node, in the order of `bindings.buffers`.
         bindings: the memory and the numbers of this very graph.
         scalar_dtypes: of the numbers in `bindings`.
     """
 
-    __slots__ = ("bindings", "key", "leaves", "order", "outputs", "scalar_dtypes")
+    __slots__ = ("bindings", "key", "leaves", "n_roots", "order", "outputs", "scalar_dtypes")
 
     def __init__(
         self,
         key: Hashable,
         order: list[Computed],
         outputs: list[UOp],
+        n_roots: int,
         leaves: dict[UOp, int],
         bindings: Bindings,
         scalar_dtypes: list[Any],
@@ -75,6 +77,7 @@ class Canonical:
         self.key = key
         self.order = order
         self.outputs = outputs
+        self.n_roots = n_roots
         self.leaves = leaves
         self.bindings = bindings
         self.scalar_dtypes = scalar_dtypes
@@ -131,10 +134,12 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
         numbers[node] = len(numbers)
         entries.append(entry)
     outputs = list(dict.fromkeys([*roots, *held]))
+    n_roots = len(set(roots))
     key = (tuple(entries), tuple([numbers[node] for node in outputs]))
     buffers = tuple([_memory_of(node) for node in leaves])
     scalars = tuple([leaf.arg if leaf.op is _CONST else leaf for leaf in bound])
-    return Canonical(key, order, outputs, leaves, Bindings(buffers, scalars), [leaf.dtype for leaf in bound])
+    scalar_dtypes = [leaf.dtype for leaf in bound]
+    return Canonical(key, order, outputs, n_roots, leaves, Bindings(buffers, scalars), scalar_dtypes)
 
 
 def _memory_of(leaf: UOp) -> Any:
