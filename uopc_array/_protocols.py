@@ -16,7 +16,7 @@ import numpy as np
 from uopc_array._handle import Handle
 from uopc_array._namespace import PROTOCOLS, namespace
 from uopc_array._nodes import node_from_numpy
-from uopc_array._realize import read_only_view
+from uopc_array._realize import pending_bytes, read_only_view
 from uopc_array._repr import describe, format_array
 from uopc_array._tracing import refuse_exit, trace_error
 from uopc_core import TRACED, Ops, Scalar
@@ -152,6 +152,12 @@ class Protocols(Handle):
         return self._memory("tolist").array.tolist()
 
     # --- containers ---
+
+    def __sizeof__(self) -> int:
+        """Bytes of the object and its elements; of a value not computed yet, of the arrays that it waits to read if
+        those are more. The elements of a view are counted as if it owned them.
+        """
+        return object.__sizeof__(self) + max(self._node.size * self._node.dtype.itemsize, pending_bytes(self._node))
 
     def __len__(self) -> int:
         if not self._uop.shape:

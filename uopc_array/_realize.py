@@ -14,6 +14,7 @@ __all__ = [
     "NumPyArray",
     "buffer_from_numpy",
     "buffer_of_node",
+    "pending_bytes",
     "read_only_view",
     "realize_node",
     "values_in_memory",
@@ -82,6 +83,25 @@ def view_in_memory(uop: UOp) -> NumPyArray | None:
         else:
             array = array[tuple([slice(start, stop) for start, stop in step.arg])]
     return array
+
+
+def pending_bytes(uop: UOp) -> int:
+    """Bytes of the memory that is kept for the sake of `uop` until it is computed; none for a view of some."""
+    while uop.realized is None and uop.op in _VIEWS:
+        uop = uop.src[0]
+    if uop.realized is not None:
+        return 0
+    memories: dict[int, int] = {}
+    seen = {uop}
+    stack = [uop]
+    while stack:
+        node = stack.pop()
+        if node.realized is not None:
+            memories[id(node.realized)] = node.realized.nbytes
+            continue
+        stack += [s for s in node.src if s not in seen]
+        seen.update(node.src)
+    return sum(memories.values())
 
 
 def realize_node(uop: UOp) -> UOp:

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import pickle
+import sys
 import weakref
 from typing import Any, cast
 
@@ -336,3 +337,28 @@ def test_every_kind_of_array_is_pickled_and_copied(protocol):
     for x in (xp.asarray(1j), matrix.T, matrix[::-1], matrix > 2, xp.zeros((0, 3)), xp.broadcast_to(matrix, (2, 2, 2))):
         for other in (pickle.loads(pickle.dumps(x, protocol)), copy.copy(x), copy.deepcopy([x])[0]):
             np.testing.assert_array_equal(np.asarray(other), np.asarray(x), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "n_bytes"),
+    [
+        (lambda x: x, 8_000),
+        (lambda x: x[1:], 7_992),
+        (lambda x: x.reshape(10, 100).T, 8_000),
+        (lambda x: x * 2, 8_000),
+        (lambda x: xp.sum(x * 2), 8_000),
+        (lambda x: xp.sum(x * x + x[1:2]), 8_000),
+        (lambda x: xp.sum(x) + xp.sum(xp.asarray(np.ones(500))), 12_000),
+        (lambda x: x[:, None] + x, 8_000_000),
+        (lambda x: x > 0, 8_000),
+        (lambda x: x[0], 8),
+        (lambda x: xp.zeros(100, dtype=xp.int8), 100),
+    ],
+)
+def test_the_size_of_an_object_is_that_of_what_it_holds(make, n_bytes):
+    x = make(xp.asarray(np.arange(1000.0)))
+    overhead = sys.getsizeof(x) - n_bytes
+    assert 0 < overhead <= 200
+    x._memory("a test")
+    assert sys.getsizeof(x) - x.nbytes == overhead
+    assert x.nbytes == np.asarray(x).nbytes

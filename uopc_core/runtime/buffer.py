@@ -124,6 +124,9 @@ class Buffer:
         except AttributeError:  # interrupted before it was anything
             pass
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes
+
     def __repr__(self) -> str:
         return f"Buffer({self.dtype.name}, {self.shape}, at {self.pointer:#x})"
 
