@@ -28,13 +28,11 @@ from uopc_array import (
     creation_functions,
     data_type_functions,
     einsum_functions,
-    elementwise_functions,
     fft,
     indexing_functions,
     linalg,
     linear_algebra_functions,
     manipulation_functions,
-    numpy_elementwise,
     numpy_equality,
     numpy_manipulation,
     numpy_padding,
@@ -52,7 +50,6 @@ from uopc_array.constants import *
 from uopc_array.creation_functions import *
 from uopc_array.data_type_functions import *
 from uopc_array.einsum_functions import *
-from uopc_array.elementwise_functions import *
 from uopc_array.explain import explain, show_config
 from uopc_array.grad import grad, jvp, stop_gradient, value_and_grad, vjp
 from uopc_array.indexing_functions import *
@@ -60,7 +57,6 @@ from uopc_array.inspection import __array_namespace_info__
 from uopc_array.jit import jit
 from uopc_array.linear_algebra_functions import *
 from uopc_array.manipulation_functions import *
-from uopc_array.numpy_elementwise import *
 from uopc_array.numpy_equality import *
 from uopc_array.numpy_manipulation import *
 from uopc_array.numpy_padding import *
@@ -110,11 +106,9 @@ __all__ += constants.__all__
 __all__ += creation_functions.__all__
 __all__ += data_type_functions.__all__
 __all__ += einsum_functions.__all__
-__all__ += elementwise_functions.__all__
 __all__ += indexing_functions.__all__
 __all__ += linear_algebra_functions.__all__
 __all__ += manipulation_functions.__all__
-__all__ += numpy_elementwise.__all__
 __all__ += numpy_equality.__all__
 __all__ += numpy_manipulation.__all__
 __all__ += numpy_padding.__all__

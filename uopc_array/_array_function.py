@@ -21,7 +21,6 @@ from uopc_array._namespace import PROTOCOLS, call, find_function
 from uopc_array._nodes import as_node, default_dtype, is_scalar, mask_node, node_from_numpy
 from uopc_array._numbers import is_sequence
 from uopc_array._promotion import check_cast, check_casting, result_dtype
-from uopc_array._ufunc import namespace_name
 from uopc_array.array import Array
 from uopc_core import TRACED, TRACKED, DType, UOp, composite
 from uopc_core.errors import shortened
@@ -67,7 +66,7 @@ def _compute(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwa
     adapter = _ADAPTERS.get(path)
     if adapter is not None and (not kwargs or _takes(adapter, args, kwargs)):
         return adapter(*args, **kwargs)
-    ours = find_function(namespace_name(path))
+    ours = find_function(path)
     if ours is not None and _takes(ours, args, kwargs):
         return ours(*args, **kwargs)
     return call_host(f"numpy.{path}", function, args, kwargs)
@@ -141,14 +140,6 @@ def _method(name: str) -> Callable[..., Any]:
     a, *others = inspect.signature(getattr(Array, name)).parameters.values()
     function.__signature__ = inspect.Signature([a.replace(name="a"), *others])  # pyright: ignore[reportFunctionMemberAccess]
     return function
-
-
-def _clip(
-    a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, casting: Any = None
-) -> Any:
-    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
-        raise ValueError("clip: expected a_min and a_max, or min and max, got some of both")
-    return call("clip", a, a_min if min is None else min, a_max if max is None else max)
 
 
 def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Any:
@@ -317,15 +308,13 @@ def _iscomplexobj(x: Any) -> bool:
 # these store in `out` whatever its dtype, as NumPy's do
 _UNSAFE = frozenset({"trace"})
 
-_METHODS = "ravel repeat reshape round swapaxes take transpose squeeze trace".split()
+_METHODS = "ravel repeat reshape swapaxes take transpose squeeze trace".split()
 
 _ADAPTERS: dict[str, Callable[..., Any]] = {
     **{name: _method(name) for name in _METHODS},
-    "around": _method("round"),
     **{name: _at_least(name) for name in ("atleast_1d", "atleast_2d", "atleast_3d")},
     "argsort": _argsort,
     "broadcast_arrays": _broadcast_arrays,
-    "clip": _clip,
     "cross": _cross,
     "iscomplexobj": _iscomplexobj,
     "isrealobj": lambda x: not _iscomplexobj(x),

@@ -124,6 +124,11 @@ def absolute(x: UOp) -> UOp:
     return x if is_bool(x.dtype) or is_unsigned(x.dtype) else x.unary(Ops.ABS)
 
 
+def size_with_sign(x: UOp) -> UOp:
+    """The absolute value; its slope at 0 is that of the side which the sign of the zero names, where `abs` has 0."""
+    return signbit(x).where(-x, x) if is_float(x.dtype) else absolute(x)
+
+
 def square(x: UOp) -> UOp:
     x = _small_integer(x)
     return x * x

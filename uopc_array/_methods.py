@@ -7,7 +7,7 @@ from typing import Any, Self
 from uopc_array import _bodies
 from uopc_array._handle import Handle, View
 from uopc_array._lenses import PartLens
-from uopc_array._namespace import PROTOCOLS, call, call_as
+from uopc_array._namespace import call, call_as
 from uopc_array._nodes import as_node
 from uopc_array._numbers import integer, integers, known
 from uopc_array._tracing import refuse_exit
@@ -22,11 +22,6 @@ Axis = int | tuple[int, ...] | None
 def _one_or_many(args: tuple[Any, ...]) -> Any:
     """``x.f(2, 3)`` and ``x.f((2, 3))`` mean the same."""
     return args[0] if len(args) == 1 else args
-
-
-def _into(name: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
-    """`result`, stored in `out` where one is given, as NumPy's methods do."""
-    return result if out is None else PROTOCOLS["store"](name, result, out, casting)
 
 
 class Methods(Handle):
@@ -157,15 +152,7 @@ class Methods(Handle):
         """Sum of a diagonal."""
         return call("trace", self, offset, axis1, axis2)
 
-    # --- elementwise, searching, sorting ---
-
-    def round(self, decimals: int = 0, out: Any = None) -> Self:
-        """Nearest numbers of so many decimals, ties to even."""
-        return _into("round", call_as("round", "around", self, decimals), out)
-
-    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Self:
-        """The elements limited to a range; see `xp.clip`."""
-        return _into("clip", call("clip", self, min, max), out)
+    # --- searching, sorting ---
 
     def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Self:
         """Elements by index along an axis; one out of bounds raises, or with a mode is wrapped or clipped into them."""

@@ -8,9 +8,8 @@ from uopc_array import _axes, _bodies
 from uopc_array._arguments import ArrayLike, check_choice, known, node_of, optional_dtype, wrap
 from uopc_array._functions import reductions
 from uopc_array._nodes import cast_node
-from uopc_array._promotion import promote_dtypes
+from uopc_array._promotion import promote, promote_dtypes
 from uopc_array.array import Array
-from uopc_array.elementwise_functions import multiply
 from uopc_array.linalg import cross
 from uopc_array.linear_algebra_functions import matmul, tensordot, vecdot
 from uopc_array.numpy_manipulation import diagonal
@@ -22,6 +21,10 @@ __all__ = ["convolve", "correlate", "cross", "dot", "inner", "kron", "matvec", "
 
 def _array(name: str, x: ArrayLike) -> Array:
     return x if isinstance(x, Array) else wrap(node_of(name, x))
+
+
+def _multiplied(name: str, x: Any, y: Any) -> Array:
+    return wrap(_bodies.multiply(*promote(name, x, y)))
 
 
 @speaks_for_itself
@@ -42,7 +45,7 @@ def dot(a: ArrayLike, b: ArrayLike, /) -> Array:
     """
     left, right = _array("dot", a), _array("dot", b)
     if left.ndim == 0 or right.ndim == 0:
-        return multiply(left, right)
+        return _multiplied("dot", left, right)
     if left.ndim <= 2 and right.ndim <= 2:
         return matmul(left, right)
     return tensordot(left, right, axes=((-1,), (-2 if right.ndim > 1 else 0,)))
@@ -66,7 +69,7 @@ def inner(a: ArrayLike, b: ArrayLike, /) -> Array:
     """
     left, right = _array("inner", a), _array("inner", b)
     if left.ndim == 0 or right.ndim == 0:
-        return multiply(left, right)
+        return _multiplied("inner", left, right)
     return wrap(tensordot(left, right, axes=((-1,), (-1,)))._uop)
 
 
@@ -86,7 +89,7 @@ def outer(a: ArrayLike, b: ArrayLike, /) -> Array:
                [6, 8]], dtype=int64)
     """
     left, right = node_of("outer", a), node_of("outer", b)
-    return multiply(wrap(left.reshape((left.size, 1))), wrap(right.reshape((1, right.size))))
+    return _multiplied("outer", left.reshape((left.size, 1)), right.reshape((1, right.size)))
 
 
 @speaks_for_itself
@@ -183,7 +186,7 @@ def kron(a: ArrayLike, b: ArrayLike, /) -> Array:
     rows, columns = (1,) * (n - left.ndim) + left.shape, (1,) * (n - right.ndim) + right.shape
     spread = left.reshape([m for extent in rows for m in (extent, 1)])
     inside = right.reshape([m for extent in columns for m in (1, extent)])
-    product = multiply(wrap(spread), wrap(inside))._uop
+    product = _bodies.multiply(*promote("kron", spread, inside))
     return wrap(product.reshape([x * y for x, y in zip(rows, columns, strict=True)]))
 
 

@@ -38,7 +38,7 @@ _SWITCHES = frozenset(
 )
 _NO_NUMBERS = frozenset(
     "casting dtype device copy method overwrite_input mode order indexing side kind "
-    "optimize subscripts norm out stream from_ to type type_ shapes real imag f primals "
+    "optimize subscripts norm out signature stream subok from_ to type type_ shapes real imag f primals "
     "tangents has_aux static_argnames overrides".split()
 )
 # axes and such of functions, which a trace is made for; numbers of arguments of the transforms come before any trace

@@ -17,7 +17,6 @@ import pytest
 
 import uopc_array as xp
 from tests.array.reference import ALL
-from uopc_array._ufunc import namespace_name
 
 UFUNCS = [name for name in sorted(dir(np)) if isinstance(getattr(np, name), np.ufunc)]
 UNARY = [name for name in UFUNCS if getattr(np, name).nin == 1] + [
@@ -40,11 +39,14 @@ def wanted(result: np.ndarray[Any, Any], operands: tuple[np.ndarray[Any, Any], .
     return np.dtype("float64") if narrow else result.dtype
 
 
+def names_of(name: str) -> list[str]:
+    """The names of ours of what NumPy calls `name`: NumPy has one ufunc under all of them."""
+    return [other for other in dir(np) if getattr(np, other, None) is getattr(np, name)]
+
+
 def routes(name: str) -> Iterator[Callable[..., Any]]:
     yield getattr(np, name)
-    for ours in {name, namespace_name(name)}:
-        if hasattr(xp, ours):
-            yield getattr(xp, ours)
+    yield from (getattr(xp, ours) for ours in names_of(name))
 
 
 def results(call: Callable[..., Any], *operands: Any) -> list[np.ndarray[Any, Any]] | None:

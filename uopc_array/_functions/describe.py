@@ -49,7 +49,7 @@ class Kind(Enum):
 _KIND_OF_NAME = {
     **dict.fromkeys(("axis", "axes", "axis1", "axis2", "source", "destination"), Kind.AXIS),
     **dict.fromkeys(("initial", "ddof", "correction", "mean"), Kind.NUMBER),
-    **dict.fromkeys(("overwrite_input", "subok"), Kind.HINT),
+    **dict.fromkeys(("casting", "order", "overwrite_input", "subok"), Kind.HINT),
     "shape": Kind.SHAPE,
     "dtype": Kind.DTYPE,
     "out": Kind.OUT,
@@ -104,8 +104,8 @@ class Description:
         signature: what stands between the parentheses.
         native: the version for nodes: the name that was called, then the parameters that it knows.
         numpy: the function of NumPy, if there is one.
-        gives: "value", "array" (of no axes too), "kept" (an array where axes are kept), "view" (of its first operand),
-            or the class of the tuple that comes out.
+        gives: "value", "array" (of no axes too), "kept" (an array where axes are kept), "like" (as its first operand),
+            "view" (of its first operand), or the class of the tuple that comes out.
         casting: the rule by which a result is stored in `out`.
     """
 
@@ -173,6 +173,8 @@ def _parameters(native: Native, signature: str) -> tuple[Parameter, ...]:
         if name.strip("/"):
             annotation = known.get(name)
             kind = _KIND_OF_ANNOTATION.get(annotation or "", _KIND_OF_NAME.get(name, Kind.STATIC))
+            if kind is Kind.HINT and annotation is not None:
+                kind = Kind.STATIC
             star = item[: len(item) - len(name)]
             out.append(Parameter(name, kind, _value(default), star, is_keyword, annotation))
         is_keyword = is_keyword or item.startswith("*")

@@ -7,20 +7,34 @@ from __future__ import annotations
 
 from uopc_array._described_methods import DescribedMethods
 from uopc_array._functions import (
+    binary,
     cumulative,
     differences,
     moments,
     nan_reductions,
+    numbers,
     quantiles,
     reductions,
     searching,
+    unary,
 )
 from uopc_array._functions.public import METHODS, functions_in
 
 __all__ = ["SUBJECTS", "functions_in"]
 
 # all that describe functions
-SUBJECTS = (cumulative, differences, moments, nan_reductions, quantiles, reductions, searching)
+SUBJECTS = (
+    binary,
+    cumulative,
+    differences,
+    moments,
+    nan_reductions,
+    numbers,
+    quantiles,
+    reductions,
+    searching,
+    unary,
+)
 
 for _name, _method in METHODS.items():
     setattr(DescribedMethods, _name, _method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import nan
 from math import prod as product
 from types import NotImplementedType
@@ -21,7 +22,17 @@ from uopc_core.errors import DTypeError, ShapeError
 __all__ = ["SPREAD", "floating_in", "in_dtype", "mean_of", "spread_of"]
 
 SPREAD = f"a, axis=None, dtype=None, out=None, ddof=0, {MASKED}, mean=None, correction=None"
-_WITH_NUMPYS_NAME = {"correction": "ddof"}  # NumPy's divisor is 0 where no degrees of freedom are left
+
+
+def _with_numpys_divisor(public: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for `correction` as for `ddof`: 0 where no degrees of freedom are left."""
+
+    def route(*args: Any, **kwargs: Any) -> Any:
+        if "correction" in kwargs and "ddof" not in kwargs:
+            kwargs["ddof"] = kwargs.pop("correction")
+        return public(*args, **kwargs)
+
+    return route
 
 
 def _squares(node: UOp) -> UOp:
@@ -153,7 +164,7 @@ def _variance(
     return in_dtype(name, spread_of(name, node, mask, axes, keepdims, mean, taken, overdrawn), dtype)
 
 
-@reduction(f"var({SPREAD})", method="var", renamed=_WITH_NUMPYS_NAME)
+@reduction(f"var({SPREAD})", method="var", route=_with_numpys_divisor)
 def var(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how: Any) -> UOp | NotImplementedType:
     """Variance: the mean square distance from the mean.
 
@@ -181,7 +192,7 @@ def var(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how: An
     return _variance(name, a, axis, dtype, ddof, *how)
 
 
-@reduction(f"std({SPREAD})", method="std", renamed=_WITH_NUMPYS_NAME)
+@reduction(f"std({SPREAD})", method="std", route=_with_numpys_divisor)
 def std(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how: Any) -> UOp | NotImplementedType:
     """Standard deviation: the square root of the variance.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from uopc_array.array import Array
 from uopc_core import as_dtype, composite
 from uopc_core.errors import ShapeError
 
-__all__ = ["store"]
+__all__ = ["only", "store"]
 
 _ARRAYS: Any = (Array, np.ndarray)
 
@@ -56,3 +56,13 @@ def store(name: str, x: Any, out: Any, casting: Any = "same_kind", where: Any = 
     else:
         out._write(node)
     return out
+
+
+def only(name: str, out: Any) -> Any:
+    """`out`, which NumPy takes in a tuple as well."""
+    if not isinstance(out, tuple):
+        return out
+    arrays = cast("tuple[Any, ...]", out)
+    if len(arrays) != 1:
+        raise ValueError(f"{name}: expected one array for out, got {len(arrays)}")
+    return arrays[0]

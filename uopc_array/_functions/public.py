@@ -12,11 +12,11 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import count
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from uopc_array._arguments import node_of, view, wrap, wrap_array
+from uopc_array._arguments import node_of, view, wrap, wrap_array, wrap_like
 from uopc_array._functions.describe import ABSENT, Description, Kind, Parameter, described, function_of_numpy, path_of
-from uopc_array._functions.outputs import store
+from uopc_array._functions.outputs import only, store
 from uopc_array._host import call_host
 from uopc_array.array import Array
 from uopc_core import UOp
@@ -48,7 +48,7 @@ def function(
     method: str = "",
     gives: str | type = "value",
     casting: str = "same_kind",
-    renamed: Mapping[str, str] | None = None,
+    route: Callable[[Public], Public] | None = None,
 ) -> Callable[[F], F]:
     """Describe a public function by its native version, which stays as it is.
 
@@ -57,7 +57,7 @@ def function(
         also: other names of it, between spaces.
         method: names of the method of arrays, between spaces: the first parameter is the array.
         gives, casting: see `Description`.
-        renamed: keywords that have another meaning where NumPy's function is called.
+        route: from the public function, what takes the calls of NumPy's where these mean something else.
     """
 
     def describe(native: F) -> F:
@@ -67,7 +67,7 @@ def function(
             FUNCTIONS[path] = public = _made(description, name)
             theirs = function_of_numpy(path)
             if theirs is not None:
-                ROUTES[theirs] = _renaming(public, renamed) if renamed else public
+                ROUTES[theirs] = route(public) if route else public
         for name in method.split():
             METHODS[name] = _made(description, name, of_array=True)
             DESCRIBED_METHODS[name] = description
@@ -82,20 +82,13 @@ def functions_in(folder: str) -> dict[str, Public]:
     return {name: FUNCTIONS[path_of(where, name)] for where, _, name in found if where == folder}
 
 
-def _renaming(public: Public, renamed: Mapping[str, str]) -> Public:
-    def route(*args: Any, **kwargs: Any) -> Any:
-        other = {key: meant for key, meant in renamed.items() if key in kwargs and meant not in kwargs}
-        return public(*args, **{other.get(key, key): value for key, value in kwargs.items()})
-
-    return route
-
-
 # ---------------------------------------------------------------------------------------------- source
 
 _WAYS = {
     "value": "wrap({})",
     "array": "wrap_array({})",
     "kept": "(wrap_array if keepdims else wrap)({})",
+    "like": "wrap_like({first}, {})",
     "view": "view({first}, {})",
 }
 _SOURCE = """\
@@ -215,23 +208,14 @@ def _otherwise(description: Description, name: str, *values: Any) -> Any:
     """The call with `out`, or with what the native version does not know."""
     given = {p: value for p, value in zip(description.parameters, values, strict=True) if not p.is_left_out(value)}
     out = next((value for p, value in given.items() if p.kind is Kind.OUT), None)
+    casting = next((value for p, value in given.items() if p.name == "casting"), description.casting)
     if all(p.is_native or p.kind in (Kind.OUT, Kind.HINT) for p in given):
         known = {p: value for p, value in zip(description.parameters, values, strict=True) if p.is_native}
         args, kwargs = _arguments(known)
         result = FUNCTIONS[path_of(description.folder, name)](*args, **kwargs)
     else:
         result = _hosted(description, name, *values)
-    return result if out is None else store(name, result, _only(name, out), description.casting)
-
-
-def _only(name: str, out: Any) -> Any:
-    """`out`, which NumPy takes in a tuple as well."""
-    if not isinstance(out, tuple):
-        return out
-    arrays = cast("tuple[Any, ...]", out)
-    if len(arrays) != 1:
-        raise ValueError(f"{name}: expected one array for out, got {len(arrays)}")
-    return arrays[0]
+    return result if out is None else store(name, result, only(name, out), casting)
 
 
 def _hosted(description: Description, name: str, *values: Any) -> Any:
@@ -270,4 +254,5 @@ _SPACE: dict[str, Any] = {
     "view": view,
     "wrap": wrap,
     "wrap_array": wrap_array,
+    "wrap_like": wrap_like,
 }

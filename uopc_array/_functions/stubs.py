@@ -17,6 +17,7 @@ __all__ = ["stubs"]
 
 _HERE = Path(__file__).parent
 _HEAD = '"""Made from the descriptions: python -m uopc_array._functions.stubs"""\n'
+_UFUNCS = ("Binary", "Host", "Pair", "Unary")
 _IMPORTS = {  # by the name that needs it
     "Sequence": "from collections.abc import Sequence",
     "Any": "from typing import Any",
@@ -27,6 +28,7 @@ _IMPORTS = {  # by the name that needs it
     "ShapeLike": "from uopc_array._arguments import ShapeLike",
     "Handle": "from uopc_array._handle import Handle",
     "Array": "from uopc_array.array import Array",
+    **{f"{kind}Ufunc": f"from uopc_array._functions.ufunc import {kind}Ufunc" for kind in _UFUNCS},
 }
 _OUT = "_Out = Array | np.ndarray[Any, Any] | None"
 _OF_KIND = {
@@ -72,7 +74,10 @@ def _functions(folder: str) -> Iterator[str]:
     named = {path_of(d.folder, name): d for d in DESCRIPTIONS.values() for name in d.names}
     names = sorted(public.functions_in(folder))
     yield f"__all__ = {names!r}"
-    yield from (_line(named[path_of(folder, name)], name) for name in names)
+    for name in names:
+        description = named.get(path_of(folder, name))
+        found = type(public.FUNCTIONS[path_of(folder, name)]).__name__
+        yield f"{name}: {found}" if description is None else _line(description, name)
 
 
 def _methods() -> Iterator[str]:
