@@ -352,7 +352,10 @@ class Handle:
         return memory
 
     def __del__(self) -> None:
-        self._own_node.held -= 1
+        try:
+            self._own_node.held -= 1
+        except AttributeError:  # interrupted before it had one
+            pass
 
 
 Handle._own_node, Handle._own_alias = Handle.__dict__["_node"], Handle.__dict__["_alias"]

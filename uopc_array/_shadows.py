@@ -9,21 +9,22 @@ The three classes have one layout, so a handle changes its class and keeps its i
 from __future__ import annotations
 
 import gc
+import sys
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 from weakref import ref
 
 from uopc_array._cells import Root, alias_of, replace
 from uopc_array._handle import Handle
-from uopc_array._tracing import Record, Shadow, current_record, depends, records, user_line
+from uopc_array._tracing import Record, Shadow, current_record, depends, enter, leave, records, user_line
 from uopc_array.array import Array
 from uopc_core import UOp, in_forked_child
 from uopc_core.errors import TraceError
 
-__all__ = ["LeftOverArray", "ShadowedArray", "close_record", "running", "shadow"]
+__all__ = ["LeftOverArray", "ShadowedArray", "close_record", "run_traced", "shadow"]
 
+T = TypeVar("T")
 _NODE: Any = Handle.__dict__["_node"]
 
 
@@ -136,36 +137,56 @@ def _renew_after_fork() -> None:
 in_forked_child(_renew_after_fork)
 
 
-@contextmanager
-def running(record: Record) -> Generator[None]:
-    """`record` as the innermost trace of this thread; the handles that it has shadowed are as they were afterwards."""
-    stack = records()
-    stack.append(record)
+def run_traced(record: Record, body: Callable[[], T], undo: Callable[[], object]) -> T:
+    """What `body` returns, run as the innermost trace of this thread.
+
+    Afterwards the handles that the trace has shadowed are as they were, and `undo` has been called, at the worst twice:
+    again where Ctrl-C came into the midst of it.
+    """
     try:
-        yield
+        enter(record, sys._getframe())
+        return body()
     finally:
-        stack.remove(record)
-        for item in record.shadows.values():
-            _unshadow(item)
+        try:
+            _end(record, undo)
+        except BaseException:
+            _end(record, undo)
+            raise
+
+
+def _end(record: Record, undo: Callable[[], object]) -> None:
+    undo()
+    leave(record)
+    for item in list(record.shadows.values()):
+        _unshadow(item)
 
 
 def shadow(record: Record, handle: Array, node: UOp, alias: Any) -> None:
     """Let the trace see `handle` with these slots."""
-    node.held += 1
+    key, item = id(handle), Shadow(handle, node, alias)
+    record.shadows[key] = item
     with _lock:
-        _traces_of[id(handle)] = _traces_of.get(id(handle), 0) + 1
-        record.shadows[id(handle)] = Shadow(handle, node, alias)
+        # one step
+        item.is_open = True
+        node.held += 1
+        if key in _traces_of:
+            _traces_of[key] += 1
+        else:
+            _traces_of[key] = 1
         handle.__class__ = ShadowedArray
 
 
 def _unshadow(item: Shadow) -> None:
-    handle = item.handle
-    item._own_node.held -= 1
+    handle, key = item.handle, id(item.handle)
     with _lock:
-        _traces_of[id(handle)] -= 1
-        if not _traces_of[id(handle)]:
-            del _traces_of[id(handle)]
-            handle.__class__ = Array
+        # one step
+        if item.is_open:
+            item.is_open = False
+            item._own_node.held -= 1
+            _traces_of[key] -= 1
+            if _traces_of[key] == 0:
+                del _traces_of[key]
+                handle.__class__ = Array
     alias = alias_of(handle)
     if isinstance(alias, Root):
         alias.version += 1  # views made within the trace follow it back

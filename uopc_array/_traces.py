@@ -26,7 +26,7 @@ from uopc_array._nodes import as_node, cast_node, default_dtype
 from uopc_array._origins import named
 from uopc_array._realize import NumPyArray, buffer_of_node
 from uopc_array._results import Call, Encoder, Template
-from uopc_array._shadows import close_record, running, shadow
+from uopc_array._shadows import close_record, run_traced, shadow
 from uopc_array._tracing import Record, fresh_number, run_user, substitute
 from uopc_array.array import Array
 from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
@@ -237,27 +237,26 @@ class _Tracing:
         self.params: dict[int, UOp] = {}
         self.values: dict[int, Array] = {}  # handles that stand for inputs which are no arrays of ours
         self.grown: list[Any] = []
+        self.boxes: list[tuple[Any, dict[Any, Any]]] = []
 
     def run(self) -> Trace:
         """The trace; all that the function did is undone."""
-        with running(self.record):
-            self._open_inputs()
-            args, kwargs = self.given.replaced(self.values)
-            containers = containers_among((args, kwargs))
-            self.boxes = [*self.given.boxes(), *[(box, box.read()) for box in map(box_of, containers)]]
-            dice = _dice(self.given)
-            states = [state() for state in dice]
-            try:
-                result = run_user(self.function, args, kwargs, name="jit")
-                if [state() for state in dice] != states:
-                    raise TraceError(
-                        f"jit: {self.record.function} draws random numbers from a generator of NumPy or Python, which "
-                        "would be the same at each call; draw them outside and pass them as arguments"
-                    )
-                return self._encoded(result, containers if args is self.given.args else [])
-            finally:
-                self.values.clear()
-                self._undo()
+        return run_traced(self.record, self._run, self._undo)
+
+    def _run(self) -> Trace:
+        self._open_inputs()
+        args, kwargs = self.given.replaced(self.values)
+        containers = containers_among((args, kwargs))
+        self.boxes = [*self.given.boxes(), *[(box, box.read()) for box in map(box_of, containers)]]
+        dice = _dice(self.given)
+        states = [state() for state in dice]
+        result = run_user(self.function, args, kwargs, name="jit")
+        if [state() for state in dice] != states:
+            raise TraceError(
+                f"jit: {self.record.function} draws random numbers from a generator of NumPy or Python, which "
+                "would be the same at each call; draw them outside and pass them as arguments"
+            )
+        return self._encoded(result, containers if args is self.given.args else [])
 
     def _open_inputs(self) -> None:
         derived = {view.number for view in self.views}
@@ -288,10 +287,11 @@ class _Tracing:
             shadow(self.record, handle, alias.on_node(view.base._uop), alias)
 
     def _undo(self) -> None:
+        self.values.clear()
         captured = len(self.given.captured.boxes)
         for i, (box, before) in enumerate(self.boxes):
             if i < captured and has_grown(box, before):
-                self.grown.append(cast("Any", box).items)
+                self.grown.append(box.items)
             else:
                 put_back(box, before)
 
@@ -335,10 +335,10 @@ def make_trace(function: Callable[..., Any], given: Arguments, views: Sequence[S
     tracing = _Tracing(function, given, views)
     try:
         trace = tracing.run()
-    except BaseException:
+        faults = close_record(tracing.record, set(tracing.params.values()))
+    except BaseException:  # in the midst of closing perhaps
         close_record(tracing.record, set(tracing.params.values()))
         raise
-    faults = close_record(tracing.record, set(tracing.params.values()))
     if faults:
         raise TraceError(
             f"jit: {tracing.record.function} writes to {faults[0]}, which jit cannot see from outside; pass it as an "

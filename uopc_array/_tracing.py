@@ -11,15 +11,23 @@ import linecache
 import os
 import sys
 import threading
+from _thread import get_ident
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
 
 from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
 from uopc_core.errors import GradientError, TraceError
+from uopc_core.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import signal
+else:
+    signal = LazyModule("signal", computes=True)
 
 __all__ = [
     "RUNNING",
@@ -28,7 +36,9 @@ __all__ = [
     "StateNeededError",
     "current_record",
     "depends",
+    "enter",
     "fresh_number",
+    "leave",
     "records",
     "refuse_exit",
     "run_user",
@@ -67,11 +77,13 @@ class Shadow:
 
     Attributes:
         handle: the handle, whose own slots stay as they are for everybody else.
+        is_open: the trace sees it.
     """
 
     handle: Any
     _own_node: UOp
     _own_alias: Any
+    is_open: bool = False
 
 
 @dataclass(eq=False)
@@ -86,6 +98,8 @@ class Record:
         created: handles made on nodes without a value.
         written: other handles that got such a node, with the node that they had.
         weak: nodes of Python integers, of the inputs and computed from them.
+        frame: what calls the function.
+        handlers: code that is no part of the function, though it may run in its midst.
         casts: integer nodes of such numbers that became another integer dtype, with that dtype and the operation.
     """
 
@@ -96,6 +110,8 @@ class Record:
     created: list[ref[Any]] = field(default_factory=list["ref[Any]"])
     written: list[tuple[ref[Any], UOp]] = field(default_factory=list["tuple[ref[Any], UOp]"])
     weak: list[UOp] = field(default_factory=list[UOp])
+    frame: FrameType | None = None
+    handlers: frozenset[CodeType] = frozenset()
     casts: list[tuple[UOp, Any, str]] = field(default_factory=list["tuple[UOp, Any, str]"])
 
 
@@ -112,13 +128,47 @@ _stack = _Stack()
 
 
 def records() -> list[Record]:
-    """The traces that run in this thread, the innermost last."""
-    return _stack.records
+    """The traces that run in this thread, the innermost last; not those in whose midst a handler of a signal runs."""
+    stack = _stack.records
+    return _within_handler(stack) if stack and stack[-1].handlers else stack
 
 
 def current_record() -> Record | None:
     """The innermost trace that runs in this thread."""
-    return _stack.records[-1] if _stack.records else None
+    found = records()
+    return found[-1] if found else None
+
+
+def enter(record: Record, frame: FrameType) -> None:
+    """`record` is the innermost trace of this thread, whose function `frame` calls."""
+    record.frame = frame
+    record.handlers = _handlers()
+    _stack.records.append(record)
+
+
+def leave(record: Record) -> None:
+    """`record` is none of the traces that run any more."""
+    if record in _stack.records:
+        _stack.records.remove(record)
+    record.frame = None
+
+
+def _handlers() -> frozenset[CodeType]:
+    """The code of all handlers of signals that are written in Python."""
+    if get_ident() != threading.main_thread().ident:  # they run there alone
+        return frozenset()
+    found = [getattr(signal.getsignal(number), "__code__", None) for number in range(1, signal.NSIG)]
+    return frozenset([code for code in found if code is not None])
+
+
+def _within_handler(stack: list[Record]) -> list[Record]:
+    """Those of the traces whose function has called what runs now, and no handler in its midst."""
+    here: list[Record] = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and len(here) < len(stack) and frame.f_code not in stack[-1].handlers:
+        here += [record for record in stack if record.frame is frame]
+        frame = frame.f_back
+    return here[::-1]
 
 
 def user_line() -> str:
@@ -172,8 +222,8 @@ def run_user(
     NumPy turns an error of ours into "setting an array element with a sequence" where it fills a buffer; the user gets
     ours. A call that does not fit the function is an error of the transform `name`.
     """
-    RUNNING.update(numbers)
     try:
+        RUNNING.update(numbers)
         return f(*args, **kwargs)
     except ValueError as error:
         cause = error.__cause__

@@ -17,7 +17,7 @@ from uopc_array._boxes import Box, Contents, differences, put_back
 from uopc_array._captures import Surroundings, holds_traced
 from uopc_array._nodes import as_node, is_scalar
 from uopc_array._numbers import integer, integers, is_sequence
-from uopc_array._shadows import close_record, running
+from uopc_array._shadows import close_record, run_traced
 from uopc_array._tracing import Record, fresh_number, run_user
 from uopc_array._transformed import Transformed
 from uopc_array._trees import flatten, map_tree, spread, unflatten
@@ -88,12 +88,14 @@ def _mapped_result(
     record = Record("vmap", getattr(f, "__name__", repr(f)))
     params = set(replacements)
     boxes = around.boxes()
-    stored = False
+
+    def run() -> tuple[list[Any], Any, list[UOp], bool]:
+        leaves, treedef = flatten(run_user(f, inner, named))
+        nodes = [as_node(leaf, name="vmap") for leaf in leaves]
+        return leaves, treedef, nodes, any(differences(x, before) and holds_traced(x, params) for x, before in boxes)
+
     try:
-        with running(record):
-            leaves, treedef = flatten(run_user(f, inner, named))
-            nodes = [as_node(leaf, name="vmap") for leaf in leaves]
-            stored = any(differences(box, before) and holds_traced(box, params) for box, before in boxes)
+        leaves, treedef, nodes, stored = run_traced(record, run, lambda: None)
         batched = uopc_core.batch(nodes, replacements)
         wanted = _axes_of("out_axes", out_axes, unflatten(treedef, batched))
         moved = [_moved(leaf, node, axis) for leaf, node, axis in zip(leaves, batched, wanted, strict=True)]
