@@ -153,5 +153,5 @@ def _lines(path: str) -> list[str]:
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             return file.read().splitlines()
-    except OSError:
+    except (OSError, NameError):  # `open` is gone when the last arrays of a process give their memory back
         return []

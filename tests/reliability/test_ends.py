@@ -147,3 +147,17 @@ import time; time.sleep(0.5)  # the compiler is at it
     compiler = fake_compiler(tmp_path, kernel='sleep 2; real "$@"')
     outcome = run_trial(program, env={"CC": compiler}).check()
     assert (outcome.stdout, outcome.stderr) == ("6000\n", "")
+
+
+ENDS = {"sys.exit(3)": 3, "os._exit(3)": 3, "raise SystemError": 1, "os.kill(os.getpid(), 15)": -15}
+
+
+@pytest.mark.needs_compiler
+@pytest.mark.reliability
+@pytest.mark.parametrize("end", ENDS)
+def test_no_end_waits_for_a_compiler(tmp_path, end):
+    compiler = fake_compiler(tmp_path, kernel="sleep 1000")
+    outcome = run_trial(f"{MANY}\nimport os\n{end}", 3, False, env={"CC": compiler})
+    assert (outcome.returncode, outcome.timed_out) == (ENDS[end], False)
+    if not end.startswith("os."):  # which leaves Python no time to stop anything
+        assert outcome.left_behind == ()
