@@ -10,7 +10,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from uopc_core.runtime import buffer, pool, runner, toolchain
+from uopc_core.runtime import buffer, pool, toolchain
 
 __all__ = ["environment", "instrument", "pytest_configure", "why_not"]
 
@@ -52,10 +52,13 @@ def environment() -> dict[str, str]:
 
 def instrument() -> None:
     """From now on compile with sanitizers, and let nobody touch memory of the pool that is not in use."""
-    kept = [flag for flag in toolchain._FLAGS if flag != "-fno-sanitize=all"]
-    toolchain._FLAGS = (*kept, *_FLAGS)
-    runner._RUNTIME_FLAGS = (*[flag for flag in runner._RUNTIME_FLAGS if flag != "-fno-sanitize=all"], *_FLAGS)
+    assert not toolchain._found, "a compiler is in use already"
+    toolchain._FLAGS, toolchain._RUNTIME_FLAGS = map(_sanitized, (toolchain._FLAGS, toolchain._RUNTIME_FLAGS))
     _watch_the_pool(ctypes.CDLL(None))
+
+
+def _sanitized(flags: tuple[str, ...]) -> tuple[str, ...]:
+    return (*[flag for flag in flags if flag != "-fno-sanitize=all"], *_FLAGS)
 
 
 def pytest_configure(config: Any) -> None:

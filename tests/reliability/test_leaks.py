@@ -105,7 +105,7 @@ def exchange(i: int) -> None:
 
 def errors(i: int) -> None:
     x = xp.asarray(SMALL)
-    for wrong in (lambda: x + xp.ones(7), lambda: x[i + 50], lambda: xp.sum(x, axis=3), lambda: x.nonexistent):
+    for wrong in (lambda: x + xp.ones(7), lambda: x[i + 50], lambda: xp.sum(x, axis=3), lambda: getattr(x, f"_{i}")):
         try:
             wrong()
         except (ValueError, IndexError, AttributeError):
