@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from tests.schedule.graphs import heat_step, layer_norm, leaf, random_leaf, softmax
+from uopc_core.codegen.c_source import Source
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.composite import broadcast_to, matmul, reduce_axes, unsqueeze
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.interpreted import run_interpreted
+from uopc_core.runtime.rendered import render_plan
 from uopc_core.schedule.plan import make_plan, plan_stats
 from uopc_core.schedule.steps import HostCall, Plan
 
@@ -51,6 +53,22 @@ def test_pairwise_distances_are_one_kernel():
     p, q = random_leaf(50, 3), random_leaf(60, 3, seed=1)
     difference = broadcast_to(unsqueeze(p, 1), (50, 60, 3)) - broadcast_to(unsqueeze(q, 0), (50, 60, 3))
     assert len(planned((difference * difference).reduce(Ops.ADD, 1).unary(Ops.SQRT)).kernels) == 1
+
+
+@pytest.mark.parametrize("op", [None, Ops.SIN, Ops.EXP])
+def test_what_is_needed_here_and_elsewhere_is_computed_once(op: Ops | None):
+    """The value itself is not moved, but what is made of it; computed at each place anew, it would double each time."""
+
+    def length(steps: int) -> int:
+        x = random_leaf(50)
+        for k in range(steps):
+            here, there = x * 0.5, x * (0.25 + k)
+            x = here + there.shrink([(0, 50 - k - 1)]).pad([(k + 1, 0)])
+            x = x.unary(op) if op is not None else x
+        plan = planned(x)
+        return sum([len(source.text) for source in render_plan(plan) if isinstance(source, Source)])
+
+    assert length(12) < 3 * length(6)
 
 
 def test_a_stencil_is_stored_once_a_step():

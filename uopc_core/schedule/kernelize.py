@@ -78,7 +78,7 @@ def materialised_nodes(outputs: list[UOp]) -> set[UOp]:
             consumers[s].append(node)
     stored = {peel_reshape(node) for node in outputs} | _forced(order)
     costs = _store_what_is_dear(order, consumers, stored)
-    _store_what_many_kernels_need(order, consumers, stored, costs)
+    _store_what_is_computed_twice(order, consumers, stored, costs)
     return {node for node in stored if node.op is not Ops.PARAM}
 
 
@@ -130,22 +130,50 @@ def _grows_inside(expand: UOp) -> bool:
     return not grown or all(n == 1 for n in old[grown[0] :])
 
 
-def _store_what_many_kernels_need(
+def _store_what_is_computed_twice(
     order: list[UOp], consumers: dict[UOp, list[UOp]], stored: set[UOp], costs: dict[UOp, float]
 ) -> None:
-    """Backward pass: a node that two kernels would compute is stored when that costs more than reading it."""
+    """Backward pass: a node that two kernels would compute, or one kernel at two places, is stored when that costs more
+    than reading it.
+
+    The second may be far apart from the movement that is the reason: of ``y * a + roll(y * b)`` it is `y`.
+    """
     homes: dict[UOp, UOp | None] = {}  # the one kernel a node is computed in; None: several
+    places = _Places()
     for node in reversed(order):
         if node in stored:
             homes[node] = node
             continue
         above = [homes[c] for c in consumers[node]]
         one = bool(above) and above[0] is not None and all(home is above[0] for home in above)
-        if not one and costs[node] >= _CHEAP_TO_REDO_IN_MANY_KERNELS and node.op not in _VIEWS:
+        many = places.are_many(node, consumers[node], stored)
+        enough = _CHEAP_TO_REDO_AT_MANY_PLACES if one and many else _CHEAP_TO_REDO_IN_MANY_KERNELS
+        if (many or not one) and costs[node] >= enough and node.op not in _VIEWS:
             stored.add(node)
             homes[node] = node
         else:
             homes[node] = above[0] if one else None
+
+
+class _Places:
+    """Where nodes are computed, seen from the element that their kernel computes: the movement ops on the way down."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[int, UOp], int] = {}  # of the place that an op leads to from another
+        self.of: dict[UOp, set[int]] = {}  # two of them at most, which is enough to know; 0 is the element itself
+
+    def are_many(self, node: UOp, consumers: list[UOp], stored: set[UOp]) -> bool:
+        """Whether a node that is not stored is computed at more than one place; its consumers have been asked for."""
+        found: set[int] = set()
+        for c in consumers:
+            above = {0} if c in stored else self.of[c]
+            moves = c.op in MOVEMENT and c.op is not Ops.RESHAPE  # which leaves the elements in their order
+            found |= {self._below(place, c) for place in above} if moves else above
+        self.of[node] = set(sorted(found)[:2])
+        return len(found) > 1
+
+    def _below(self, place: int, op: UOp) -> int:
+        return self.numbers.setdefault((place, op), len(self.numbers) + 1)
 
 
 # --------------------------------------------------------------------------------------------- what runs as one kernel
