@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, cast, overload
 
+import uopc_core
 from uopc_array._boxes import CellBox
 from uopc_array._captures import Walk
 from uopc_array._inputs import Arguments, Memo, SharedView, views_among
@@ -173,6 +174,7 @@ class JittedFunction(TracedFunction):
         """The trace for such arguments, made if there is none."""
         trace = self._traces.get(given.key_with(views))
         if trace is None:
+            uopc_core.prepare_compiler()
             trace = make_trace(self.function, given, views)
             key = given.key_with(views)
             if trace.grown:

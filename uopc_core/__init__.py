@@ -44,7 +44,7 @@ from uopc_core.settings import context, current, when_eager
 if TYPE_CHECKING:
     from uopc_core.ir.text import from_uir, to_uir
     from uopc_core.runtime.explain import explain, explain_nodes
-    from uopc_core.runtime.planned import Executable
+    from uopc_core.runtime.planned import Executable, prepare_compiler
     from uopc_core.runtime.summary import toolchain_summary
     from uopc_core.schedule.plan import clear_plans, make_plan, plan_stats
     from uopc_core.tensor import Tensor
@@ -92,6 +92,7 @@ __all__ = [
     "jvp",
     "make_plan",
     "plan_stats",
+    "prepare_compiler",
     "pull_back",
     "real_dtype",
     "realize_all",
@@ -110,6 +111,7 @@ _LATE = {
     "explain": "uopc_core.runtime.explain",
     "explain_nodes": "uopc_core.runtime.explain",
     "Executable": "uopc_core.runtime.planned",
+    "prepare_compiler": "uopc_core.runtime.planned",
     "toolchain_summary": "uopc_core.runtime.summary",
     "clear_plans": "uopc_core.schedule.plan",
     "make_plan": "uopc_core.schedule.plan",

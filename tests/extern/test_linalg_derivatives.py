@@ -276,6 +276,33 @@ def test_a_vector_beside_a_space_of_equal_values_is_differentiated(x: Any) -> No
         check_forward_against_reverse(f, x)
 
 
+OF_LOWER_RANK = {
+    "equal columns": np.ones((3, 2)),
+    "zero column": np.asarray([[1.0, 0.0, 2.0], [3.0, 0.0, 1.0], [1.0, 0.0, 1.0]]),
+    "sum of the others": np.column_stack([TALL[:, 0], TALL[:, 1], TALL[:, 0] + TALL[:, 1]]),
+    "all zero": np.zeros((2, 2)),
+}
+
+
+@pytest.mark.parametrize("part", ["Q", "R"])
+@pytest.mark.parametrize("x", OF_LOWER_RANK.values(), ids=OF_LOWER_RANK.keys())
+def test_qr_of_a_matrix_of_lower_rank_has_no_derivative(x: Any, part: str) -> None:
+    """Rounding makes a small number of the 0 on the diagonal, from which a slope like any other would come."""
+    f = lambda x: getattr(linalg.qr(x), part)  # noqa: E731
+    w = general(*np.shape(f(x)), seed=5)
+    assert np.isnan(np.asarray(xp.grad(lambda x: xp.sum(f(x) * xp.asarray(w)))(xp.asarray(x)))).any()
+    assert np.isnan(np.asarray(xp.jvp(f, (xp.asarray(x),), (xp.ones(x.shape),))[1])).any()
+
+
+def test_qr_of_columns_of_any_length_has_one() -> None:
+    x = general(4, 3, seed=6) * np.asarray([1.0, 1e-150, 1e150])
+    batch = np.stack([x, np.ones((4, 3))])
+    for part in ("Q", "R"):
+        slopes = np.asarray(xp.grad(lambda x: xp.sum(getattr(linalg.qr(x), part)))(xp.asarray(batch)))  # noqa: B023
+        assert np.isfinite(slopes[0]).all()
+        assert np.isnan(slopes[1]).any()
+
+
 def test_svd_of_a_matrix_of_lower_rank() -> None:
     """One singular value of 0 leaves the bases of a square matrix known; two do not."""
     f = lambda x: linalg.svd(x).U @ linalg.svd(x).Vh  # noqa: E731

@@ -53,6 +53,10 @@ COPIED = {
 }
 
 
+# Views here of what was computed, which always lies in rows; in NumPy, whose results lie as operands do, copies at times.
+REORDERED = ("{0}.reshape", "{0}.ravel", "xp.reshape", "xp.ravel")
+
+
 class Refused(Exception):
     """Nothing valid could be drawn here; the caller draws something else."""
 
@@ -294,7 +298,8 @@ class Drawer:
             self._end_in_error(f"t0 = {text}\nread(t0)", error)
             raise Refused from error
         self._accept(value, operands)
-        if any(name in template for name in COPIED) and any(np.shares_memory(value, x.value) for x in operands):
+        shares = any(np.shares_memory(value, x.value) for x in operands)
+        if any(name in template for name in COPIED) if shares else template.startswith(REORDERED):
             return Node(f"xp.copy({text})", np.copy(value))
         return Node(text, value)
 

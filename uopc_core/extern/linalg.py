@@ -297,7 +297,7 @@ def _jvp_qr(params: Params, outputs: Sources, sources: Sources, tangents: Tangen
 def _tangents_of_qr(q: UOp, r: UOp, tangent: UOp) -> tuple[UOp, UOp]:
     k = q.shape[-1]
     keep = [(0, size) for size in tangent.shape[:-2]]
-    square_r = r.shrink([*keep, (0, k), (0, k)])
+    square_r = _nan_where_singular(r.shrink([*keep, (0, k), (0, k)]))
     part = tangent.shrink([*keep, (0, tangent.shape[-2]), (0, k)])
     right = swap(call("solve", swap(square_r), swap(part)))  # part @ inv(R)
     inner = matmul(adjoint(q), right)
@@ -306,6 +306,18 @@ def _tangents_of_qr(q: UOp, r: UOp, tangent: UOp) -> tuple[UOp, UOp]:
     if is_complex(inner.dtype):
         turn = turn + _on_diagonal(inner.shape).where(_imaginary_part(inner), zeros_like(inner))
     return matmul(q, turn - inner) + right, matmul(adjoint(q), tangent) - matmul(turn, r)
+
+
+def _nan_where_singular(r: UOp) -> UOp:
+    """Triangular factors, with nan on the diagonal where a column depends on those before it as far as it is known: to
+    a rounding error of its own length.
+    """
+    k = r.shape[-1]
+    if not k:
+        return r
+    size = r.unary(Ops.ABS).stage("detach")
+    error = reduce_axes(size, Ops.MAX, [r.ndim - 2], keepdims=True) * (float(np.finfo(size.dtype.type).eps) * k)
+    return (_on_diagonal(r.shape) & (size <= broadcast_to(error, r.shape))).where(nan, r)
 
 
 def _jvp_pinv(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:

@@ -9,6 +9,7 @@ below it and only asks. Where there is none, everything is NumPy's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from typing import Any
 
 from uopc_core.dtype import DType, is_complex, is_float, is_inexact
@@ -17,6 +18,7 @@ from uopc_core.ir.uop import UOp
 from uopc_core.settings import current
 
 __all__ = [
+    "ONE_BY_ONE",
     "OWN_OPS",
     "Loop",
     "LoopKey",
@@ -34,6 +36,7 @@ Provider = Callable[[Sequence[LoopKey]], Sequence[Loop | None]]
 
 _COMPLEX_OPS = COMPLEX_FUNCTIONS | {Ops.ABS, Ops.MUL, Ops.DIV, Ops.RECIP, Ops.POW}
 OWN_OPS = MATH_FUNCTIONS | _COMPLEX_OPS
+ONE_BY_ONE = 8  # real numbers from which NumPy does not add them one after the other, as we do up to 16
 _MAY_WANT_ONE = OWN_OPS | {Ops.REDUCE, Ops.SCATTER}
 
 
@@ -82,7 +85,9 @@ def loops_wanted(nodes: Iterable[UOp]) -> list[LoopKey]:
 
 def _wanted_by(node: UOp) -> LoopKey | None:
     if node.op is Ops.REDUCE:
-        return ("reduction", node.arg[0], node.dtype) if is_inexact(node.dtype) else None
+        how, _ = node.arg
+        few = how is Ops.ADD and is_float(node.dtype) and prod(node.src[0].shape[len(node.shape) :]) < ONE_BY_ONE
+        return None if few or not is_inexact(node.dtype) else ("reduction", how, node.dtype)
     if node.op is Ops.SCATTER:
         return ("elementwise", Ops.MUL, node.dtype) if node.arg == "mul" and is_complex(node.dtype) else None
     dtype = node.src[0].dtype

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from uopc_core.dtype import DType, is_float, is_inexact
-from uopc_core.interpret.loops import Loop, loop_of
+from uopc_core.interpret.loops import ONE_BY_ONE, Loop, loop_of
 from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import Ops
 
@@ -24,7 +24,6 @@ __all__ = ["RUN", "Runs", "can_be_cut", "pieces", "reduction"]
 Array = np.ndarray[Any, Any]
 
 RUN = 1 << 17
-_ONE_BY_ONE = 8  # elements from which NumPy does not add them one after the other, as we do up to 16
 _MANY = 128  # elements from which the order is that of many: of fewer it is another
 _NEUTRAL = {Ops.ADD: 0.0, Ops.MUL: 1.0, Ops.MAX: -np.inf, Ops.MIN: np.inf}
 
@@ -35,13 +34,17 @@ def reduction(how: Ops, n: int, dtype: DType) -> Callable[[Any], Any]:
     axes = tuple(range(-n, 0))
     if not is_inexact(dtype):
         return lambda x: reduce(x, axes, dtype)
-    loop = loop_of("reduction", how, dtype)
+    few = ONE_BY_ONE if how is Ops.ADD and is_float(dtype) else 0
+    loop: Loop | None = None
 
     def evaluate(x: Any) -> Any:
+        nonlocal loop
         kept, size = x.shape[: x.ndim - n], prod(x.shape[x.ndim - n :])
-        if loop is None or (how is Ops.ADD and size < _ONE_BY_ONE and is_float(dtype)):
-            return _of_rows(how, dtype, x, kept, size)
-        return loop(x if n == 1 else x.reshape((*kept, size)))
+        if size >= few:
+            loop = loop or loop_of("reduction", how, dtype)
+            if loop is not None:
+                return loop(x if n == 1 else x.reshape((*kept, size)))
+        return _of_rows(how, dtype, x, kept, size)
 
     return evaluate
 

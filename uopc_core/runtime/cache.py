@@ -41,6 +41,7 @@ __all__ = [
     "compile_many",
     "compile_object",
     "compile_one",
+    "has_object",
     "is_compiled",
     "object_with",
     "stats",
@@ -123,8 +124,12 @@ def is_compiled(source: str, symbol: str) -> bool:
     toolchain, folder = find_toolchain(), cache_folder()
     if toolchain is None or folder is None:
         return False
-    key = (toolchain, source, symbol)
-    return _functions.get(key) is not None or os.path.exists(_object_path(toolchain, source, folder))
+    return _functions.get((toolchain, source, symbol)) is not None or has_object(toolchain, source, folder)
+
+
+def has_object(toolchain: Toolchain, source: str, folder: str) -> bool:
+    """Whether there is an object of `source` in `folder`, whole or not."""
+    return os.path.exists(_object_path(toolchain, source, folder))
 
 
 def compile_ahead(sources: Sequence[tuple[str, str]], join: Callable[[Sequence[int]], str]) -> None:

@@ -16,16 +16,16 @@ from uopc_core.dtype import dtypes
 from uopc_core.interpret.externs import call_extern
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.runtime.buffer import Buffer, with_room
-from uopc_core.runtime.cache import compile_many
+from uopc_core.runtime.cache import compile_many, is_compiled
 from uopc_core.runtime.interpreted import HostInputs
 from uopc_core.runtime.placement import Placement
 from uopc_core.runtime.rendered import render_plan, slots_of
-from uopc_core.runtime.runner import Program, ProgramStep
+from uopc_core.runtime.runner import Program, ProgramStep, prepare_runtime_meanwhile, uncompiled_runtime
 from uopc_core.runtime.verified import program_step, verify_run
 from uopc_core.schedule.steps import HostCall, Plan
 from uopc_core.settings import current
 
-__all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use"]
+__all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use", "uncompiled_sources"]
 
 Array = np.ndarray[Any, Any]
 
@@ -52,6 +52,12 @@ def compile_kernels(plan: Plan) -> list[Any]:
     return compile_many([(source.text, source.entry) for source in _sources(plan)])
 
 
+def uncompiled_sources(plan: Plan) -> list[str]:
+    """The C that this machine has not compiled yet, of all that a run of `plan` needs."""
+    kernels = [source.text for source in _sources(plan) if not is_compiled(source.text, source.entry)]
+    return [*dict.fromkeys(kernels), *uncompiled_runtime()]
+
+
 def kernels_in_use(plan: Plan) -> bool:
     """Whether every kernel of `plan` belongs to a CompiledPlan of this process already."""
     return bool(_in_use) and all(hash(source.text) in _in_use for source in _sources(plan))
@@ -68,6 +74,7 @@ class CompiledPlan:
         """
         self.plan = plan
         steps, sources = render_plan(plan), _sources(plan)
+        prepare_runtime_meanwhile()
         functions = compile_kernels(plan)
         if len(_in_use) > _MAX_KNOWN:
             _in_use.clear()

@@ -1,7 +1,7 @@
 """Run plans: decide who computes (compiled C or NumPy), have kernels compiled, keep the plan of a traced function.
 
-The tier is a pure function of the plan and of how often this process has run it, never of time or of what a cache
-holds.
+No value depends on who does. So the tier depends on the plan and on how often this process has run it, never on time;
+and on what has been compiled on this machine only where a first value would have to wait for a compiler in any case.
 """
 
 from __future__ import annotations
@@ -11,21 +11,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from uopc_core.errors import CompileError
+from uopc_core.forks import in_forked_child
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.background import in_background, warn_once
 from uopc_core.runtime.buffer import Buffer
-from uopc_core.runtime.compiled import CompiledPlan, compile_kernels, kernels_in_use
-from uopc_core.runtime.interpreted import run_interpreted
+from uopc_core.runtime.compiled import CompiledPlan, compile_kernels, kernels_in_use, uncompiled_sources
+from uopc_core.runtime.interpreted import loops_of_plan, run_interpreted
+from uopc_core.runtime.loops import uncompiled
+from uopc_core.runtime.runner import prepare_runtime
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.canonical import Canonical, canonicalise
 from uopc_core.schedule.plan import plan_for
 from uopc_core.schedule.steps import Plan
 from uopc_core.settings import current
 
-__all__ = ["Executable", "require_compiler", "run_canonical", "run_plan"]
+__all__ = ["Executable", "prepare_compiler", "require_compiler", "run_canonical", "run_plan"]
 
 BACKGROUND_WORK = 200_000_000  # elements up to which the first run need not wait for the compiler
+_START_LINES = 40  # lines of C that a compiler works through in the time that it takes to start
+_SOONER = 1.5  # by so much compiled code may be later than what is interpreted, and compiled all the same
 
 
 def require_compiler() -> None:
@@ -49,7 +54,8 @@ def run_plan(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], tier
 
     With "auto", the first run of a plan of moderate size is interpreted while its kernels are compiled in the
     background for the next; a plan all of whose kernels have been used before, with other shapes perhaps, is run as
-    compiled code at once. Without a compiler everything is interpreted, and so is a plan that the compiler failed at.
+    compiled code at once, and so is one whose kernels are compiled sooner than the loops of the interpreter. Without a
+    compiler everything is interpreted, and so is a plan that the compiler failed at.
 
     Raises:
         CompileError: the compiler failed, with "compile" or while forms are verified.
@@ -76,7 +82,18 @@ def run_plan(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], tier
 def _starts_interpreted(plan: Plan) -> bool:
     first = plan.runs == 0
     plan.runs += 1
-    return first and plan.work <= BACKGROUND_WORK and not kernels_in_use(plan)
+    return first and plan.work <= BACKGROUND_WORK and not kernels_in_use(plan) and not _is_compiled_sooner(plan)
+
+
+def _is_compiled_sooner(plan: Plan) -> bool:
+    """Whether the interpreter waits for a compiler about as long as compiled code would, which is needed anyway."""
+    loops = uncompiled(loops_of_plan(plan))
+    return bool(loops) and _compiler_work(uncompiled_sources(plan)) <= _SOONER * _compiler_work(loops)
+
+
+def _compiler_work(sources: Sequence[str]) -> int:
+    """In lines of C, more or less what it takes."""
+    return sum([_START_LINES + source.count("\n") for source in sources])
 
 
 def _stays_interpreted(plan: Plan) -> bool:
@@ -87,6 +104,26 @@ def _stays_interpreted(plan: Plan) -> bool:
 def _compile_if_possible(plan: Plan) -> None:
     if find_toolchain() is not None:
         compile_kernels(plan)
+        prepare_runtime()
+
+
+def prepare_compiler() -> None:
+    """Have the compiler looked for, and what runs its kernels compiled, while something else is done.
+
+    Where both are known already, which they are for the whole machine after the first time, nothing happens.
+    """
+    if current().tier != "interpret" and not _is_prepared:
+        _is_prepared.append(True)
+        in_background(_find_and_prepare)
+
+
+def _find_and_prepare() -> None:
+    if find_toolchain() is not None:
+        prepare_runtime()
+
+
+_is_prepared: list[bool] = []
+in_forked_child(_is_prepared.clear)
 
 
 class Executable:

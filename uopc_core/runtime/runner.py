@@ -16,13 +16,14 @@ from typing import Any
 from uopc_core.dtype import DType
 from uopc_core.errors import CompileError, IndexBoundsError
 from uopc_core.once import once
-from uopc_core.runtime.cache import object_with
+from uopc_core.runtime.background import in_background
+from uopc_core.runtime.cache import has_object, object_with
 from uopc_core.runtime.folder import cache_folder
 from uopc_core.runtime.library import Function, Library, ffi
 from uopc_core.runtime.toolchain import find_toolchain, runtime_source
 from uopc_core.settings import current
 
-__all__ = ["Program", "ProgramStep"]
+__all__ = ["Program", "ProgramStep", "prepare_runtime", "prepare_runtime_meanwhile", "uncompiled_runtime"]
 
 # The layout of the structures of runtime.c, as strings of `struct`; P is a pointer.
 _STEP = struct.Struct("@PPPPiiqqqq")
@@ -181,6 +182,30 @@ def _load_runtime() -> Library:
     if found is None or folder is None:
         raise CompileError("there is no C compiler: install one, or name it with CC")
     return object_with(_ENTRIES, found.for_runtime(), runtime_source(), folder)
+
+
+def prepare_runtime() -> None:
+    """Have the C runtime compiled, if it is not yet, and loaded.
+
+    Raises:
+        CompileError: there is no compiler, or it failed.
+    """
+    _runtime()
+
+
+def prepare_runtime_meanwhile() -> None:
+    """Have that done by another thread."""
+    if not _loaded:
+        in_background(prepare_runtime)
+
+
+def uncompiled_runtime() -> list[str]:
+    """The source of the C runtime if this machine has not compiled it yet."""
+    found, folder = find_toolchain(), cache_folder()
+    if _loaded or found is None or folder is None:
+        return []
+    source = runtime_source()
+    return [] if has_object(found.for_runtime(), source, folder) else [source]
 
 
 def _raise_last_failure() -> None:
