@@ -53,7 +53,7 @@ COPIED = {
 }
 
 
-# Views here of what was computed, which always lies in rows; in NumPy, whose results lie as operands do, copies at times.
+# Views here of what was computed, which always lies in rows; copies in NumPy, whose results lie as operands do.
 REORDERED = ("{0}.reshape", "{0}.ravel", "xp.reshape", "xp.ravel")
 
 

@@ -124,8 +124,8 @@ def _einsum(d: Drawer) -> Node:
             term += letter
         terms.append(term)
         operands.append(x)
-    if np.prod(list(letters.values())) > MOST_PRODUCTS:
-        raise Refused  # NumPy's loop goes over all of them
+    if np.prod([max(n, 1) for n in letters.values()], dtype=float) > MOST_PRODUCTS:
+        raise Refused  # NumPy's loop goes over all of them, or makes an array of them though one extent is 0
     kept = [letter for letter in letters if d.chance(0.4)]
     d.rng.shuffle(kept)
     places = ", ".join([f"{{{k}}}" for k in range(len(operands))])
