@@ -175,6 +175,12 @@ OVER = {
     "a chain": ([(X + Y) * X - Y], 0),
     "twice the same": ([X * X], 0),
     "a choice": ([(X < Y).where(X, Y)], 1 / 8),
+    "a scatter": ([UOp.new(Ops.SCATTER, (X, Y, iota((N // 8,), 0).flip((0,))), "add")], 2),
+    "a scatter of what dies": (
+        [UOp.new(Ops.SCATTER, (UOp.const(0, dtypes.float64, X.shape), X, iota((N // 8,), 0)), "set")],
+        2,
+    ),
+    "a power": ([UOp.new(Ops.POW, (X, Y))], 0),
     "read again": ([X + Y, X - Y], 1),
     "read again as a view": ([X + Y, X.flip((0,)) * Y], 2),
     "turned": ([X + X.flip((0,))], 1),

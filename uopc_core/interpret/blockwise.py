@@ -28,6 +28,7 @@ Index = tuple[slice, ...]
 LARGE = 1 << 18  # elements from which nodes are evaluated in blocks
 BLOCK = RUN  # elements of a block
 _ACROSS = 512  # elements of each row in a block, where those of a column are closer to each other in memory
+_PLAIN = frozenset({Ops.CAST, Ops.BITCAST, Ops.REAL, Ops.IMAG, Ops.WHERE, Ops.COMPLEX})  # one call of NumPy, no ufunc
 _VIEWS = frozenset({Ops.EXPAND, Ops.PERMUTE, Ops.SHRINK, Ops.FLIP})  # what a row of all elements is a copy of
 
 
@@ -123,7 +124,7 @@ def _reduced(root: UOp) -> UOp:
 def _is_worth_it(group: Group) -> bool:
     root = group.root
     if root.op is not Ops.REDUCE:
-        return len(group.inside) > 1
+        return len(group.inside) > 1 or (root.op not in _PLAIN and not isinstance(NUMPY_OPS[root.op](root), np.ufunc))
     return bool(group.inside) or (root.arg[1] > 1 and is_inexact(root.dtype) and root.src[0].op in _VIEWS)
 
 

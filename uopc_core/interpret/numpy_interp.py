@@ -29,6 +29,7 @@ Step = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
 
 _FOREIGN = -1  # owner of memory that a program must not hand out
 _CONST, _EXPAND, _RESHAPE, _EXTERN = Ops.CONST, Ops.EXPAND, Ops.RESHAPE, Ops.EXTERN
+_WRITE_OVER = frozenset({Ops.WHERE, Ops.SCATTER})  # ops whose function takes `out`, besides ufuncs
 # ops whose function broadcasts its operands
 BROADCASTS = frozenset({*UFUNCS, Ops.WHERE, Ops.COMPLEX})
 
@@ -136,7 +137,7 @@ class _Lowering:
             slot = self.new_slot(self.owner[src[0]] if op in VIEWS else None)
             function = NUMPY_OPS[op](node)
             self.steps.append((function, src, slot))
-            if prod(node.shape) >= LARGE and (isinstance(function, np.ufunc) or op is Ops.WHERE):
+            if prod(node.shape) >= LARGE and (isinstance(function, np.ufunc) or op in _WRITE_OVER):
                 self.large[slot] = node
         self.slot_of[node] = slot
 

@@ -19,7 +19,7 @@ from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.externs import call_extern
 from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.interpret.numpy_complex import exp2, expm1, log1p, logaddexp, recip, wide
-from uopc_core.interpret.reductions import reduction
+from uopc_core.interpret.reductions import RUN, reduction
 from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.ir.uop import UOp
@@ -95,7 +95,15 @@ def squares64(key: Any, counter: Array) -> Any:
 
 def _random(node: UOp) -> _Function:
     shape, size = node.shape, node.size
-    return lambda key: squares64(key, np.arange(size, dtype=np.uint64)).reshape(shape)
+
+    def evaluate(key: Any) -> Any:
+        bits = np.empty(size, np.uint64)
+        for start in range(0, size, RUN):
+            stop = min(start + RUN, size)
+            bits[start:stop] = squares64(key, np.arange(start, stop, dtype=np.uint64))
+        return bits.reshape(shape)
+
+    return evaluate
 
 
 # --------------------------------------------------------------------------------------------------------- elementwise
@@ -310,8 +318,8 @@ def _scatter_ufunc(node: UOp) -> Any:
 def _scatter(node: UOp) -> _Function:
     ufunc, unsigned = _scatter_ufunc(node), node.src[-1].dtype == np.uint64
 
-    def evaluate(base: Any, value: Any, *indices: Any) -> Any:
-        out = np.array(base)
+    def evaluate(base: Any, value: Any, *indices: Any, out: Array | None = None) -> Any:
+        out = np.array(base) if out is None or out is not base else out
         try:
             if ufunc is None:
                 out[_checked(indices) if unsigned else indices] = value  # in order, so of equal indices the last wins
