@@ -179,7 +179,11 @@ def _distance(a: Values, b: Values) -> Values:
 
 
 def _within(a: Values, b: Values, spread: Values) -> bool:
-    return bool(np.all(_distance(a, b) <= spread))
+    """Whether `a` is as near to `b`; where so little is known of `b` as that it is a number divided by a number which
+    may be 0, an infinity is.
+    """
+    unknown = np.isinf(a) & (spread > np.abs(b)) if a.dtype.kind in "fc" else False
+    return bool(np.all((_distance(a, b) <= spread) | unknown))
 
 
 def _short(x: Any) -> str:

@@ -140,6 +140,17 @@ def _one_by_one(x: Any, method: str, keywords: dict[str, Any], magnitudes: Value
     return float(np.finfo(magnitudes.dtype).eps) / 2 / SLACK * count * magnitudes
 
 
+def _error_of_einsum(spec: str, *operands: Any) -> Any:
+    """The same of a sum of products, of all letters that the result does not have."""
+    terms, out = spec.split("->")
+    extents: dict[str, int] = {}
+    for term, x in zip(terms.split(","), operands, strict=True):
+        extents |= dict(zip(term, x.shape, strict=True))
+    count = np.prod([n for letter, n in extents.items() if letter not in out], dtype=float)
+    magnitudes = np.einsum(spec, *[np.abs(x) for x in operands])
+    return float(np.finfo(magnitudes.dtype).eps) / 2 / SLACK * count * magnitudes
+
+
 def _bare(x: Any) -> Any:
     if isinstance(x, Noisy):
         return x.view(np.ndarray)
@@ -210,8 +221,11 @@ class Noisy(np.ndarray):
         if func not in PERTURBED:
             return to_noisy(super().__array_function__(func, [Noisy], args, kwargs))
         with np.errstate(all="ignore"):
-            moved = [_moved(_floating(x) if func in FLOATING else x) for x in args]
-            return to_noisy(_shake_own(func(*moved, **{k: _bare(v) for k, v in kwargs.items()})))
+            kwargs = {k: _bare(v) for k, v in kwargs.items()}
+            result = _shake_own(func(*[_moved(_floating(x) if func in FLOATING else x) for x in args], **kwargs))
+            if func is np.einsum and result.dtype.kind in "fc":
+                result = _shaken(np.asarray(result), _error_of_einsum(*map(_bare, args)))
+            return to_noisy(result)
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
         return np.add.accumulate(self.ravel() if axis is None else self, axis or 0, dtype, out)

@@ -255,7 +255,14 @@ def test_rounding_reaches_every_kind_of_operand(given: Input) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["xp.cumsum(a)", "xp.sum(a, axis=0)", "xp.mean(a, axis=0)", "xp.cumulative_sum(a, axis=0)"]
+    "text",
+    [
+        "xp.einsum('ij->j', a)",
+        "xp.cumsum(a)",
+        "xp.sum(a, axis=0)",
+        "xp.mean(a, axis=0)",
+        "xp.cumulative_sum(a, axis=0)",
+    ],
 )
 def test_sums_one_after_the_other_may_err_as_they_do(text: str) -> None:
     """Equal numbers, of which each addition errs the same way: by half a unit of the sum so far."""
@@ -276,6 +283,17 @@ def test_what_hangs_on_rounding_is_no_failure() -> None:
     )
     judge = Judge(program, program.arguments)
     assert judge.fault(Outcome([np.asarray(1), np.asarray([False, True])]), "values") is None
+
+
+def test_a_number_divided_by_what_may_be_0_is_any_large_number() -> None:
+    body = ("t = xp.exp(a) - np.e", "t += 1e-17", "read(a / t)", "read(a / (t + 1))")
+    program = Program((Input("a", style="ones", shape=(2,)),), body)
+    judge = Judge(program, program.arguments)
+    right = judge.expected.results
+    assert np.isfinite(right[0]).all()
+    assert judge.fault(Outcome([right[0] * np.inf, right[1]]), "values") is None
+    assert judge.fault(Outcome([right[0] * np.nan, right[1]]), "values") is not None
+    assert judge.fault(Outcome([right[0], right[1] * np.inf]), "values") is not None
 
 
 @pytest.mark.parametrize("mode", ["values", "jit"])
