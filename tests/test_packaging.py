@@ -51,6 +51,13 @@ def test_the_lowest_versions_that_are_tested_are_those_that_are_declared() -> No
     assert all(reason for name, (_, reason) in lowest.items() if name not in floors)
 
 
+def test_every_dependency_is_imported() -> None:
+    sources = "".join(path.read_text() for name in ("uopc_core", "uopc_array") for path in (ROOT / name).rglob("*.py"))
+    for line in _project()["dependencies"]:
+        name = re.split(r"[<>=]", line)[0].replace("-", "_")
+        assert re.search(rf"(?:import|from) _?{name}|LazyModule\(.{name}", sources), name
+
+
 # ----------------------------------------------------------------------------------------------------------- the files
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeGuard, cast
 
 import numpy as np
 
+from uopc_array._foreign import numbers_of
 from uopc_array._handle import Handle
 from uopc_array._realize import buffer_from_numpy
 from uopc_array._tracing import current_record
@@ -75,7 +76,7 @@ def as_node(x: Any, dtype: DType | None = None, copy: bool | None = None, name: 
     if _is_nested(x):
         _refuse_without_copy(name, copy, x)
         return _from_sequence(name, list(x), dtype)
-    return node_from_numpy(_foreign_to_numpy(name, x), dtype, copy, name)
+    return node_from_numpy(numbers_of(name, x), dtype, copy, name)
 
 
 def const_node(name: str, x: Scalar, dtype: DType, shape: tuple[int, ...] = ()) -> UOp:
@@ -166,18 +167,6 @@ def node_from_numpy(
             raise DTypeError(f"{name}: {given.name} cannot be converted to {wanted.name}; take the real part first")
         array = converted(array, wanted)
     return UOp.buffer(buffer_from_numpy(array, copy is not False))
-
-
-def _foreign_to_numpy(name: str, x: Any) -> np.ndarray[Any, Any]:
-    """A NumPy array from an object that knows one of the exchange protocols, or from a sequence that is no list."""
-    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
-        return np.from_dlpack(x)
-    array = np.asarray(x)
-    if array.dtype.kind not in "biufc":
-        raise DTypeError(
-            f"{name}: expected numbers, an array or nested sequences of them, got {x!r:.60} ({type(x).__name__})"
-        )
-    return array
 
 
 def _from_sequence(name: str, x: Sequence[Any], dtype: DType | None) -> UOp:

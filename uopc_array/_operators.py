@@ -12,6 +12,7 @@ import numpy as np
 
 from uopc_array import _bodies
 from uopc_array._assignment import assign
+from uopc_array._foreign import is_operand
 from uopc_array._handle import Handle, View
 from uopc_array._namespace import call
 from uopc_array._nodes import as_node, const_node, is_scalar
@@ -167,7 +168,7 @@ def _is_weak(x: Any) -> bool:
 
 
 def _binary(function: NodeFunction, x: A, y: Any) -> A:
-    if not isinstance(y, _OPERANDS):
+    if not (isinstance(y, _OPERANDS) or is_operand(y, type(x))):
         return NotImplemented
     try:
         return x._from_uop(function(x, y), x._weak and _is_weak(y))
@@ -176,7 +177,7 @@ def _binary(function: NodeFunction, x: A, y: Any) -> A:
 
 
 def _compared(function: NodeFunction, x: A, y: Any) -> A:
-    if not isinstance(y, _OPERANDS):
+    if not (isinstance(y, _OPERANDS) or is_operand(y, type(x))):
         return NotImplemented
     try:
         return x._from_uop(function(x, y))
@@ -185,7 +186,7 @@ def _compared(function: NodeFunction, x: A, y: Any) -> A:
 
 
 def _reflected(function: NodeFunction, x: Any, y: A) -> A:
-    if not isinstance(x, _OPERANDS):
+    if not (isinstance(x, _OPERANDS) or is_operand(x, type(y))):
         return NotImplemented
     try:
         return y._from_uop(function(x, y), y._weak and _is_weak(x))
@@ -195,7 +196,7 @@ def _reflected(function: NodeFunction, x: Any, y: A) -> A:
 
 def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
     """``x op= y``: the dtype and shape of an array stay; a number is immutable, so the name gets another value."""
-    if not isinstance(y, _OPERANDS):
+    if not (isinstance(y, _OPERANDS) or is_operand(y, type(x))):
         return NotImplemented
     if x._alias is None and not x._node.shape:
         return _binary(function, x, y)
@@ -377,12 +378,12 @@ class Operators(Handle):
         return _compared(_NOT_EQUAL, self, other)
 
     def __matmul__(self, other: Any) -> Self:
-        if not isinstance(other, _OPERANDS):
+        if not (isinstance(other, _OPERANDS) or is_operand(other, type(self))):
             return NotImplemented
         return call("matmul", self, other)
 
     def __rmatmul__(self, other: Any) -> Self:
-        if not isinstance(other, _OPERANDS):
+        if not (isinstance(other, _OPERANDS) or is_operand(other, type(self))):
             return NotImplemented
         return call("matmul", other, self)
 
@@ -390,7 +391,10 @@ class Operators(Handle):
         return _in_place("matmul", _matmul_nodes, self, other)
 
     def __divmod__(self, other: Any) -> tuple[Self, Self]:
-        return (self // other, self % other) if isinstance(other, _OPERANDS) else NotImplemented
+        known = isinstance(other, _OPERANDS) or is_operand(other, type(self))
+        return (self // other, self % other) if known else NotImplemented
 
     def __rdivmod__(self, other: Any) -> tuple[Self, Self]:
-        return (other // self, other % self) if isinstance(other, _OPERANDS) else NotImplemented
+        if not (isinstance(other, _OPERANDS) or is_operand(other, type(self))):
+            return NotImplemented
+        return self.__rfloordiv__(other), self.__rmod__(other)

@@ -167,3 +167,32 @@ class Other:
 def test_other_classes_have_their_say():
     assert xp.ones(2) + Other() == "other"
     assert np.concatenate([xp.ones(2), Other()]) == "other function"
+
+
+OUTPUTS = [
+    ("np.add(np.ones(3), 1.0, out=OUT)", (2, 3)),
+    ("np.add(A(np.ones((1, 3))), 1.0, out=OUT)", (4, 2, 3)),
+    ("np.multiply(A([2.0]), 3.0, out=OUT)", (2, 2)),
+    ("np.add(A([1.0, 2.0]), 1.0, out=OUT, where=A([[True, False], [False, True]]))", (2, 2)),
+    ("np.sqrt(4.0, out=OUT)", (3,)),
+    ("np.modf(A([1.5]), out=(OUT, None))[0]", (2, 3)),
+]
+TOO_SMALL = [("np.add(A(np.ones((2, 3))), 1.0, out=OUT)", (3,)), ("np.add.reduce(A(np.ones((2, 3))), out=OUT)", (2, 3))]
+
+
+@pytest.mark.parametrize(("call", "shape"), OUTPUTS, ids=[call for call, _ in OUTPUTS])
+def test_a_result_is_broadcast_into_a_larger_out(call: str, shape: tuple[int, ...]):
+    ours, theirs = xp.zeros(shape), np.zeros(shape)
+    view, base = (big := xp.zeros((*shape, 2)))[..., 0], big
+    for out, array in ((ours, xp.asarray), (theirs, np.asarray), (view, xp.asarray)):
+        assert eval(call, {"np": np, "A": array, "OUT": out}) is out
+    np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(base[..., 0], theirs)
+    assert not base[..., 1].any()
+
+
+@pytest.mark.parametrize(("call", "shape"), TOO_SMALL, ids=[call for call, _ in TOO_SMALL])
+def test_a_result_that_cannot_be_broadcast_into_out_is_refused(call: str, shape: tuple[int, ...]):
+    for out, array in ((xp.zeros(shape), xp.asarray), (np.zeros(shape), np.asarray)):
+        with pytest.raises(ValueError, match=r"shape|dimension"):
+            eval(call, {"np": np, "A": array, "OUT": out})

@@ -9,6 +9,7 @@ import numpy as np
 from uopc_array._assignment import assign
 from uopc_array._handle import View
 from uopc_array._host import to_host
+from uopc_array._namespace import call
 from uopc_array._nodes import as_node, cast_node, mask_node
 from uopc_array._operators import check_same_kind
 from uopc_array._promotion import check_cast
@@ -21,11 +22,14 @@ __all__ = ["only", "store"]
 _ARRAYS: Any = (Array, np.ndarray)
 
 
-def store(name: str, x: Any, out: Any, casting: Any = "same_kind", where: Any = True) -> Any:
+def store(
+    name: str, x: Any, out: Any, casting: Any = "same_kind", where: Any = True, *, broadcasts: bool = False
+) -> Any:
     """`x` in `out`, an array of ours or of NumPy of that shape and of a dtype that `casting` allows; returns `out`.
 
     Args:
         where: a mask of the elements to store, which other elements are not touched for, or True.
+        broadcasts: whether `out` may have more axes and elements than `x`, as the outputs of ufuncs may.
     """
     if not isinstance(out, _ARRAYS):
         raise TypeError(f"{name}: expected an array for out, got {type(out).__name__}")
@@ -46,6 +50,8 @@ def store(name: str, x: Any, out: Any, casting: Any = "same_kind", where: Any = 
     if mask is not None:
         node, mask = composite.broadcast(node, mask)
     if node.shape != out.shape:
+        if broadcasts and _fits(node.shape, out.shape):
+            return store(name, call("broadcast_to", x, out.shape), out, casting, where)
         raise ShapeError(f"{name}: the result of shape {node.shape} does not fit out of shape {out.shape}")
     if mask is not None:
         out._update(lambda before: mask.where(node, before))
@@ -66,3 +72,8 @@ def only(name: str, out: Any) -> Any:
     if len(arrays) != 1:
         raise ValueError(f"{name}: expected one array for out, got {len(arrays)}")
     return arrays[0]
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether `shape` can be broadcast to `wanted`."""
+    return len(shape) <= len(wanted) and all(n in (1, m) for n, m in zip(shape[::-1], wanted[::-1], strict=False))

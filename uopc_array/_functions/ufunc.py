@@ -331,7 +331,7 @@ class HostUfunc(ufunc):
 def _stored(name: str, x: Any, out: Any, casting: str, where: Any) -> Any:
     """`x` in `out`, where there is one, or by itself with zeros where the mask does not hold."""
     if out is not None:
-        return store(name, x, out, casting, where)
+        return store(name, x, out, casting, where, broadcasts=True)
     if where is True:
         return x
     node = as_node(x)
