@@ -167,8 +167,11 @@ def _start_thread(function: Callable[[], None]) -> bool:
 
 
 def _finish_what_is_short() -> None:
-    for task in list(_tasks.values()):
-        if task.is_short and task.is_begun():
+    for _ in range(100):  # whoever was waited for may begin the next at once
+        under_way = [task for task in list(_tasks.values()) if task.is_short and task.is_begun()]
+        if not under_way:
+            return
+        for task in under_way:
             task.wait()
 
 
