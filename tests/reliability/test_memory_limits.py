@@ -1,5 +1,8 @@
 """Processes that may not have more memory than this: a MemoryError, and everything works afterwards."""
 
+import resource
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,3 +63,61 @@ def test_other_limits_disturb_nothing(limits):
     value = value_of(compute, limits=limits, seconds=200)
     assert value["wrong"] == []
     assert len(value["warnings"]) <= 1
+
+
+N = 32 * MIB  # bytes of an operand
+SLACK = 24 * MIB  # blocks, and what the allocators of C and Python ask for at once
+
+# what NumPy computes beside an operand of bytes, and how often the operand fits into the memory that is left
+WITHIN: dict[str, tuple[Callable[[Any, Any], Any], float]] = {
+    "sum": (lambda xp, x: xp.sum(x), 0),
+    "sum of columns": (lambda xp, x: xp.sum(xp.reshape(x, (-1, 64)), axis=0), 0),
+    "sum of rows": (lambda xp, x: xp.sum(xp.reshape(x, (64, -1)), axis=1), 0),
+    "sum as int32": (lambda xp, x: xp.sum(x, dtype=xp.int32), 0),
+    "prod": (lambda xp, x: xp.prod(x), 0),
+    "mean": (lambda xp, x: xp.mean(x), 0),
+    "count_nonzero": (lambda xp, x: xp.count_nonzero(x), 0),
+    "any and all": (lambda xp, x: (xp.any(x), xp.all(x)), 0),
+    "max and min": (lambda xp, x: (xp.max(x), xp.min(x)), 0),
+    "argmax": (lambda xp, x: xp.argmax(x), 0),
+    "argmin of rows": (lambda xp, x: xp.argmin(xp.reshape(x, (64, -1)), axis=1), 0),
+    "sum of a comparison": (lambda xp, x: xp.sum(x > 7), 1),
+    "sum of a broadcast": (lambda xp, x: xp.sum(xp.broadcast_to(x, (3, *x.shape))), 0),
+    "outer xor": (lambda xp, x: xp.sum(x[:8000, None] ^ x[None, :8000], dtype=xp.int64), 1),
+    "cumsum": (lambda xp, x: xp.cumsum(x, dtype=xp.uint8)[-5:], 1),
+    "a mask": (lambda xp, x: x[x == 7], 1.1),
+    "nonzero": (lambda xp, x: xp.nonzero(x == 7)[0][-3:], 1.1),
+    "sort": (lambda xp, x: xp.sort(x)[1000], 1),
+    "roll": (lambda xp, x: xp.roll(x, 1000)[:5], 1),
+    "where": (lambda xp, x: xp.where(x > 7, x, x // 2)[:5], 3),
+    "diff": (lambda xp, x: xp.diff(x)[:5], 1),
+    "take": (lambda xp, x: xp.take(x, xp.asarray([5, 1000])), 0),
+    "every third": (lambda xp, x: xp.sum(x[1::3]), 0),
+}
+
+
+def without_eight_bytes_an_element() -> list[str]:
+    """Which of the programs fail by NumPy's executor, or have another value than in NumPy."""
+    values = (np.arange(N) % 251).astype(np.uint8)
+    wrong: list[str] = []
+    x = xp.asarray(values)
+    with xp.context(tier="interpret"):
+        for name, (program, share) in WITHIN.items():
+            expected = np.asarray(program(np, values))
+            np.asarray(program(xp, xp.asarray(values[: 1 << 20])))  # modules are loaded, and loops compiled
+            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + int(share * N) + SLACK, resource.RLIM_INFINITY))
+            try:
+                if not np.allclose(np.asarray(program(xp, x)), expected):
+                    wrong.append(name)
+            except MemoryError as error:
+                wrong.append(f"{name}: {error}")
+            finally:
+                resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    return wrong
+
+
+@pytest.mark.reliability
+def test_bytes_and_booleans_take_no_eight_bytes_an_element(tries):
+    assert value_of(without_eight_bytes_an_element, seconds=200) == []
+    tries.add(len(WITHIN))
