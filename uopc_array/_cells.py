@@ -28,7 +28,7 @@ import numpy as np
 
 from uopc_array._lenses import Lens
 from uopc_array._realize import NumPyArray, buffer_from_numpy
-from uopc_core import Ops, UOp
+from uopc_core import Ops, UOp, note_release
 
 __all__ = [
     "Cell",
@@ -164,6 +164,8 @@ def put(cell: Cell, node: UOp, alias: Any, is_guarded: bool = False) -> None:
     cell._own_node, node = node, cell._own_node
     cell._own_alias = alias
     node.held -= 1
+    if not node.depth:
+        note_release(node)
 
 
 def exchange(cell: Cell, before: UOp, node: UOp, is_guarded: bool = False) -> None:
@@ -176,6 +178,8 @@ def exchange(cell: Cell, before: UOp, node: UOp, is_guarded: bool = False) -> No
         node.held += 1
         cell._own_node = node
         before.held -= 1
+        if not before.depth:
+            note_release(before)
 
 
 def replace(cell: Cell, before: UOp | None, node: UOp, is_guarded: bool = False) -> bool:
@@ -201,6 +205,8 @@ def replace(cell: Cell, before: UOp | None, node: UOp, is_guarded: bool = False)
     node.held += 1
     cell._own_node = node
     found.held -= 1
+    if not found.depth:
+        note_release(found)
     return True
 
 
@@ -281,6 +287,7 @@ def detach(cell: Cell) -> None:
         cell._own_node = copy
         copy.held += 1
         node.held -= 1
+        note_release(node)
 
 
 def _copy_of(node: UOp) -> UOp:

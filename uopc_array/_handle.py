@@ -11,24 +11,47 @@ The two slots that change stand in `_cells`, which knows how threads share them.
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from uopc_array._cells import Cell, Root, detach, exchange, node_apart, part_of, put, replace, replace_all, root_of
 from uopc_array._lenses import Lens, MoveLens, RowLens, shortened_chain, write_back
+from uopc_array._origins import compute
 from uopc_array._realize import NumPyArray, buffer_of_node, realize_node
 from uopc_array._strided import layout_of
 from uopc_array._tracing import current_record
-from uopc_core import MAX_DEPTH, TRACED, TRACKED, Buffer, DType, Ops, UOp, current, when_eager
+from uopc_core import (
+    MAX_DEPTH,
+    TRACED,
+    TRACKED,
+    Buffer,
+    DType,
+    Ops,
+    UOp,
+    current,
+    dtypes,
+    is_due,
+    note_release,
+    relieve,
+    shorten,
+    when_due,
+    when_eager,
+)
 from uopc_core.errors import shortened
 
 __all__ = ["Handle", "View", "change_all"]
 
 _BUFFER = Ops.BUFFER
+_count = sys.getrefcount
+_alone = sys.maxsize  # until it has been measured, see below
 MOST_LENSES = 16  # steps from a base to a view, before they are made one
 
-_lazy_depth = MAX_DEPTH  # of graphs that nobody needs to look at twice: all, until eager evaluation is asked for
+# of graphs that nobody needs to look at twice: -1 while pending work holds too much, and once eager evaluation has been
+# asked for
+_lazy_depth = MAX_DEPTH
+_is_ever_eager = False
 
 
 def _look_twice() -> None:
@@ -36,14 +59,31 @@ def _look_twice() -> None:
     _lazy_depth = -1
 
 
-when_eager(_look_twice)
+def _look_always() -> None:
+    global _is_ever_eager
+    _is_ever_eager = True
+    _look_twice()
+
+
+when_due(_look_twice)
+when_eager(_look_always)
 
 
 def _computed_if_due(uop: UOp) -> UOp:
-    """`uop`, computed where it is too deep, or evaluation is eager."""
-    if uop.flags & TRACED or not (uop.depth > MAX_DEPTH or current().eager):
+    """`uop`, computed where evaluation is eager; what it was built on where it is too deep, and older work where that
+    holds too much memory.
+    """
+    global _lazy_depth
+    if is_due():
+        _lazy_depth = -1 if _is_ever_eager else MAX_DEPTH
+        relieve(compute)
+    if uop.flags & TRACED:
         return uop
-    return realize_node(uop)
+    if current().eager:
+        return realize_node(uop)
+    if uop.depth > MAX_DEPTH:
+        shorten(uop, compute)
+    return uop
 
 
 class View:
@@ -353,12 +393,24 @@ class Handle:
 
     def __del__(self) -> None:
         try:
-            self._own_node.held -= 1
+            node = self._own_node
         except AttributeError:  # interrupted before it had one
-            pass
+            return
+        node.held -= 1
+        if not node.depth and _count(node) > _alone:
+            note_release(node)
+
+
+def _measure(handle: Handle) -> int:
+    """The references to a node that only a handle refers to; spelled as where they are compared."""
+    node = handle._own_node
+    return _count(node)
 
 
 Handle._own_node, Handle._own_alias = Handle.__dict__["_node"], Handle.__dict__["_alias"]
+
+
+_alone = _measure(Handle._from_uop(UOp.buffer(Buffer.empty((), dtypes.float64))))
 
 
 def change_all(changes: Sequence[tuple[Handle, UOp, UOp]]) -> bool:

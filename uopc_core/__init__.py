@@ -39,6 +39,7 @@ from uopc_core.ir import (
 from uopc_core.lazy import compute_with, load_name
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import MAX_DEPTH, realize_all
+from uopc_core.runtime.pending import is_due, note_release, relieve, shorten, when_due
 from uopc_core.settings import context, current, when_eager
 
 if TYPE_CHECKING:
@@ -85,23 +86,28 @@ __all__ = [
     "in_forked_child",
     "is_bool",
     "is_complex",
+    "is_due",
     "is_float",
     "is_inexact",
     "is_integer",
     "is_unsigned",
     "jvp",
     "make_plan",
+    "note_release",
     "plan_stats",
     "prepare_compiler",
     "pull_back",
     "real_dtype",
     "realize_all",
     "register_extern",
+    "relieve",
     "searchsorted_vector",
+    "shorten",
     "sort_last_axis",
     "to_uir",
     "toolchain_summary",
     "toposort",
+    "when_due",
     "when_eager",
 ]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from uopc_core.errors import SettingsError
 from uopc_core.lazy import LazyModule
+from uopc_core.limits import usable_memory
 
 if TYPE_CHECKING:
     import pathlib
@@ -37,6 +38,7 @@ class Settings:
     cache_dir: pathlib.Path | None
     cc: str | None
     eager: bool
+    pending_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,11 @@ def _is_command_or_none(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value.strip() != "")
 
 
+def _pending_bytes() -> int:
+    """128 MiB, or a 16th of the memory that this process may use where that is less."""
+    return min(128 << 20, usable_memory() // 16)
+
+
 def _is_int_in(low: int, high: int) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
@@ -130,6 +137,10 @@ SWITCHES: tuple[Switch, ...] = (
     Switch(
         *("eager", "UOPC_EAGER", lambda: False, _parse_bool, _is_bool, "0, 1, false, true"),
         "compute every operation at its line, for debugging: what depends on values is raised where it is written",
+    ),
+    Switch(
+        *("pending_bytes", "UOPC_PENDING_BYTES", _pending_bytes, int, _is_int_in(0, 2**63 - 1), "an int from 0 on"),
+        "bytes that work which nobody has asked for yet may hold beyond what NumPy would; then the oldest is computed",
     ),
 )
 _BY_NAME: dict[str, Switch] = {switch.name: switch for switch in SWITCHES}

@@ -18,6 +18,7 @@ from uopc_core.errors import GradientError, IndexBoundsError, ShapeError
 from uopc_core.ir import TRACED, TRACKED, UOp
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import MAX_DEPTH, realize_all
+from uopc_core.runtime.pending import is_due, note_release, relieve, shorten
 from uopc_core.tensor_functions import Key
 
 __all__ = ["SCALARS", "Handle", "branches", "check_labels", "index_entries", "node_of", "operands", "required_node"]
@@ -50,15 +51,20 @@ class Handle:
         """A new handle for `node`, computed now if it has grown deep, so that a long loop holds a bounded graph."""
         out = cls.__new__(cls)
         out._take(node)
+        if is_due():
+            relieve(realize_all)
         if node.depth > MAX_DEPTH and not node.flags & TRACED:
-            out.realize()
+            shorten(node, realize_all)
         return out
 
     def __del__(self) -> None:
         try:
-            self._uop.held -= 1
+            node = self._uop
         except AttributeError:  # __init__ raised before there was a node
             return
+        node.held -= 1
+        if not node.depth:
+            note_release(node)
 
     @property
     def uop(self) -> UOp:
@@ -67,8 +73,10 @@ class Handle:
     @uop.setter
     def uop(self, node: UOp) -> None:
         node.held += 1
-        self._uop.held -= 1
-        self._uop = node
+        self._uop, node = node, self._uop
+        node.held -= 1
+        if not node.depth:
+            note_release(node)
 
     @property
     def shape(self) -> tuple[int, ...]:

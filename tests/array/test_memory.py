@@ -8,6 +8,7 @@ import pytest
 
 import uopc_array as xp
 from tests.live_memory import live_bytes
+from uopc_core import MAX_DEPTH, context, plan_stats
 
 N = 1 << 16
 ARRAY_BYTES = 8 * N
@@ -111,3 +112,109 @@ def test_the_heat_equation_in_place_holds_at_most_two_arrays_between_steps() -> 
             want[2:, 1:-1] + want[:-2, 1:-1] + want[1:-1, 2:] + want[1:-1, :-2] - 4 * want[1:-1, 1:-1]
         )
     np.testing.assert_allclose(np.asarray(state.square), want, rtol=1e-13)
+
+
+BOUND = 5 * ARRAY_BYTES
+
+
+def _frame() -> xp.Array:
+    return xp.asarray(np.ones(N))
+
+
+def _add(s: SimpleNamespace) -> None:
+    s.v = s.v + _frame()
+
+
+def _add_in_place(s: SimpleNamespace) -> None:
+    s.v += _frame()
+
+
+def _moving_average(s: SimpleNamespace) -> None:
+    s.v = 0.9 * s.v + 0.1 * _frame()
+
+
+def _element_kept(s: SimpleNamespace) -> None:
+    s.u[1:-1] *= 0.5
+    s.kept.append(s.u[5])
+
+
+def _large_kept_for_a_while(s: SimpleNamespace) -> None:
+    s.v = _frame() * 2.0
+    s.kept.append(xp.max(s.v))
+
+
+UNREAD: dict[str, Callable[[SimpleNamespace], object]] = {
+    "a sum": _add,
+    "a sum in place": _add_in_place,
+    "a moving average": _moving_average,
+    "sums kept": lambda s: s.kept.append(xp.sum(_frame() * 2.0)),
+    "elements kept": _element_kept,
+    "maxima kept of what is rebound": _large_kept_for_a_while,
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_work_that_nobody_asks_for_holds_no_more_than_the_bound(name: str) -> None:
+    state, body = _state(), UNREAD[name]
+    with context(pending_bytes=BOUND):
+        body(state)
+        start = live_bytes()
+        for _ in range(20):
+            body(state)
+            assert live_bytes() <= start + BOUND + 2 * ARRAY_BYTES
+    assert np.isfinite([float(x) for x in state.kept]).all()
+
+
+@pytest.mark.parametrize("name", ["a sum", "a moving average", "sums kept"])
+def test_a_loop_is_cut_at_the_same_place_each_time_so_that_one_plan_serves(name: str) -> None:
+    state, body = _state(), UNREAD[name]
+    with context(pending_bytes=BOUND):
+        for _ in range(15):
+            body(state)
+        before = plan_stats()["made"]
+        for _ in range(30):
+            body(state)
+    assert plan_stats()["made"] == before
+
+
+def test_what_handles_wait_for_instead_of_values_of_that_size_is_left_alone() -> None:
+    with context(pending_bytes=BOUND):
+        kept = [_frame() * 2.0 for _ in range(12)]
+        assert all(x._uop.realized is None for x in kept)
+        assert [float(x[0]) for x in kept] == [2.0] * 12
+
+
+def test_an_error_of_work_that_is_computed_for_its_memory_is_told_to_who_asks_for_it() -> None:
+    with context(pending_bytes=BOUND):
+        places = xp.astype(_frame() + N, xp.int64)
+        wrong = xp.sum(xp.take(_frame(), places))
+        del places
+        sums = [xp.sum(_frame()) for _ in range(20)]
+        assert float(sums[3]) == N
+        with pytest.raises(IndexError, match="out of bounds"):
+            float(wrong)
+
+
+def test_a_deep_loop_is_cut_where_a_step_begins() -> None:
+    x = xp.asarray(np.linspace(0.0, 1.0, 5000))
+    for step in range(2000):
+        x = xp.sin(x * 0.5) + x * 0.25
+        assert x._uop.depth <= MAX_DEPTH + 1
+        if step == 1000:
+            before = plan_stats()["made"]
+    assert plan_stats()["made"] == before
+
+
+def test_a_training_loop_that_never_reads_its_loss_needs_one_plan_and_keeps_a_bounded_graph() -> None:
+    draw = np.random.default_rng(3)
+    w, b = xp.asarray(draw.standard_normal((20, 8))), xp.zeros(8)
+    sizes: list[int] = []
+    plans: list[int] = []
+    for _ in range(120):
+        x = xp.asarray(draw.standard_normal((64, 20)))
+        _, (dw, db) = xp.value_and_grad(lambda w, b, x: xp.mean(xp.tanh(x @ w + b) ** 2), argnums=(0, 1))(w, b, x)
+        w, b = w - 1e-3 * dw, b - 1e-3 * db
+        sizes.append(live_bytes())
+        plans.append(plan_stats()["made"])
+    assert max(sizes[60:]) <= 1.05 * max(sizes[:60])
+    assert plans[-1] == plans[60]
