@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from uopc_core.dtype import dtypes
+from uopc_core.errors import DTypeError
 from uopc_core.interpret import blockwise, numpy_interp, reductions
 from uopc_core.interpret.numpy_interp import evaluate, lower_to_numpy
 from uopc_core.ir.composite import iota
-from uopc_core.ir.op import Ops
+from uopc_core.ir.op import BINARY, ELEMENTWISE, Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.settings import context
@@ -218,3 +219,38 @@ def test_what_is_not_given_away_stays_as_it_is(roots, made, monkeypatch):
     got = lower_to_numpy(roots, [X, Y]).run((*arrays,))
     assert all((x == y).all() for x, y in zip(arrays, before, strict=True))
     assert not any(np.may_share_memory(x, y) for x in got for y in arrays)
+
+
+OF_EVERY_KIND = [
+    (op, dtype)
+    for op in sorted(ELEMENTWISE - {Ops.CAST, Ops.BITCAST})
+    for dtype in (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.int8, dtypes.uint32, dtypes.bool)
+]
+
+
+def node_of(op, sources):
+    """The node of `op` on these, None where their dtype is none that it takes."""
+    if op is Ops.WHERE:
+        return UOp.new(op, (sources[0].ne(sources[1]), *sources))
+    try:
+        return UOp.new(op, tuple(sources[: 2 if op in BINARY else 1]))
+    except DTypeError:
+        return None
+
+
+@pytest.mark.parametrize(("op", "dtype"), OF_EVERY_KIND, ids=lambda x: getattr(x, "name", str(x)))
+def test_every_operation_takes_numbers_that_are_spread_out(op, dtype, small_blocks, monkeypatch):
+    n = 3000
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(blockwise, "_is_worth_it", lambda group: True)
+    full = leaf((rng.random(n) * 3).astype(dtype))
+    number = leaf(np.array([0.75]).astype(dtype)).expand((n,))
+    for sources in ((full, number), (number, full), (number, number)):
+        node = node_of(op, sources)
+        if node is None:
+            return
+        for root in (node, node.cast(dtypes.uint32) if node.dtype.kind != "c" else node):
+            monkeypatch.setattr(blockwise, "LARGE", 1000)
+            in_blocks = evaluate([root])[0]
+            monkeypatch.setattr(blockwise, "LARGE", WHOLE)
+            np.testing.assert_array_equal(in_blocks, evaluate([root])[0], strict=True)
