@@ -142,7 +142,7 @@ OBJECTS: dict[str, Any] = {
     "UserList": UserList([1, 2, 4]),
     "deque": deque([1, 2, 4]),
     "range": range(3),
-    "memoryview": memoryview(VALUES),
+    "memoryview": memoryview(bytes([1, 2, 4])),
 }
 
 
