@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.array.writers import IN_VIEWS, KINDS, WRITES, Round, run_together, switching_often
+from tests.array.writers import KINDS, NARROW, WIDE, Round, kinds, run_together, switching_often, writes_to
 
 
 @pytest.fixture(autouse=True)
@@ -24,14 +24,11 @@ def _threads_take_turns() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_writes_to_different_parts_are_not_lost(name: str) -> None:
-    kind = KINDS[name]
-    writes = [write for key, write in WRITES.items() if kind.view is not None or key not in IN_VIEWS]
-    for seed, write in enumerate(writes):
-        found = Round(seed, kind, [write])
-        np.testing.assert_array_equal(found.run(), found.expected(), str(found))
-    for seed in range(4):
-        found = Round(seed, kind, writes)
-        np.testing.assert_array_equal(found.run(), found.expected(), str(found))
+    for seed, write in enumerate(writes_to(KINDS[name])):
+        Round(seed, KINDS[name], [write]).check()
+    for seed, width in enumerate((NARROW, NARROW, WIDE, WIDE)):
+        kind = kinds(width)[name]
+        Round(seed, kind, writes_to(kind)).check()
 
 
 @pytest.mark.parametrize("n_threads", [2, 7, 16])

@@ -5,6 +5,7 @@ A part is a set of elements, and the ways to it: a view, or a key. A write chang
 other, so a write that is lost shows in the elements of its part.
 """
 
+import itertools
 import random
 import sys
 import threading
@@ -17,10 +18,10 @@ import numpy as np
 
 import uopc_array as xp
 
-__all__ = ["KINDS", "WRITES", "Kind", "Round", "run_together", "switching_often"]
+__all__ = ["KINDS", "Kind", "Round", "kinds", "run_together", "switching_often", "writes_to"]
 
 PARTS = 24
-WIDTH = 12
+NARROW, WIDE = 12, 3000  # elements of a part; NumPy lets go of the lock of the interpreter while it stores many
 SWITCH_S = 1e-6
 
 
@@ -29,56 +30,60 @@ class Kind:
     """How the elements are divided into PARTS parts.
 
     Attributes:
-        dtype: of the array of shape (PARTS, WIDTH), or of another one of as many elements.
         shape: of the array.
         view: part number k as a view of the array, where it is one.
         key: part number k as a key.
+        dtype: of the array.
     """
 
+    shape: tuple[int, ...]
     view: Callable[[Any, int], Any] | None
     key: Callable[[int], Any] | None = None
-    shape: tuple[int, ...] = (PARTS, WIDTH)
     dtype: str = "float64"
 
 
-def _mask(k: int) -> Any:
-    return np.arange(PARTS * WIDTH).reshape(PARTS, WIDTH) % PARTS == k
+def kinds(width: int) -> dict[str, Kind]:
+    """All kinds, with parts of `width` elements, a multiple of 12."""
+    numbers = np.arange(PARTS * width).reshape(PARTS, width)
+    whole = (PARTS, width)
+
+    def tile(k: int) -> Any:
+        i, j, n = *divmod(k, 4), width // 4
+        return slice(4 * i, 4 * i + 4), slice(n * j, n * j + n)
+
+    # fmt: off
+    return {
+        "rows":            Kind(whole, lambda o, k: o[k], lambda k: k),
+        "columns":         Kind((width, PARTS), lambda o, k: o[:, k], lambda k: (slice(None), k)),
+        "tiles":           Kind(whole, lambda o, k: o[tile(k)], tile),
+        "steps":           Kind((PARTS * width,), lambda o, k: o[k::PARTS], lambda k: slice(k, None, PARTS)),
+        "backwards":       Kind(whole, lambda o, k: o[k, ::-1], lambda k: (k, slice(None, None, -1))),
+        "elements":        Kind((PARTS,), lambda o, k: o[k, ...], lambda k: k),
+        "masks":           Kind(whole, None, lambda k: numbers % PARTS == k),
+        "masks of rows":   Kind(whole, None, lambda k: np.arange(PARTS) == k),
+        "index arrays":    Kind(whole, None, lambda k: (np.full(width, k), np.arange(width))),
+        "a list":          Kind(whole, None, lambda k: [k]),
+        "reshaped":        Kind(whole, lambda o, k: o.reshape(-1)[k * width : (k + 1) * width]),
+        "transposed":      Kind(whole, lambda o, k: o.T[:, k]),
+        "flipped":         Kind(whole, lambda o, k: o[::-1, ::-1][k]),
+        "folded":          Kind(whole, lambda o, k: o.T.reshape(width, PARTS // 4, 4)[:, k // 4, k % 4]),
+        "views of views":  Kind((PARTS + 4, width + 3), lambda o, k: o[2:-2, 1:][:, 2:][k]),
+        "real parts":      Kind(whole, lambda o, k: o.real[k], dtype="complex128"),
+        "imaginary parts": Kind(whole, lambda o, k: o[k].imag, dtype="complex128"),
+        "integers":        Kind(whole, lambda o, k: o[k], lambda k: k, dtype="int32"),
+    }
+    # fmt: on
 
 
-def _tile(k: int) -> Any:
-    i, j = divmod(k, 4)
-    return slice(4 * i, 4 * i + 4), slice(3 * j, 3 * j + 3)
-
-
-# fmt: off
-KINDS: dict[str, Kind] = {
-    "rows":            Kind(lambda o, k: o[k], lambda k: k),
-    "columns":         Kind(lambda o, k: o[:, k], lambda k: (slice(None), k), (WIDTH, PARTS)),
-    "tiles":           Kind(lambda o, k: o[_tile(k)], _tile),
-    "steps":           Kind(lambda o, k: o[k::PARTS], lambda k: slice(k, None, PARTS), (PARTS * WIDTH,)),
-    "backwards":       Kind(lambda o, k: o[k, ::-1], lambda k: (k, slice(None, None, -1))),
-    "elements":        Kind(lambda o, k: o[k, ...], lambda k: k, (PARTS,)),
-    "masks":           Kind(None, _mask),
-    "row masks":       Kind(None, lambda k: np.arange(PARTS) == k),
-    "index arrays":    Kind(None, lambda k: (np.full(WIDTH, k), np.arange(WIDTH))),
-    "a list":          Kind(None, lambda k: [k]),
-    "reshaped":        Kind(lambda o, k: o.reshape(-1)[k * WIDTH : (k + 1) * WIDTH]),
-    "transposed":      Kind(lambda o, k: o.T[:, k]),
-    "flipped":         Kind(lambda o, k: o[::-1, ::-1][k]),
-    "folded":          Kind(lambda o, k: o.T.reshape(WIDTH, PARTS // 4, 4)[:, k // 4, k % 4]),
-    "views of views":  Kind(lambda o, k: o[2:-2, 1:][:, 2:][k], None, (PARTS + 4, WIDTH + 3)),
-    "real parts":      Kind(lambda o, k: o.real[k], None, dtype="complex128"),
-    "imaginary parts": Kind(lambda o, k: o[k].imag, None, dtype="complex128"),
-    "integers":        Kind(lambda o, k: o[k], lambda k: k, dtype="int32"),
-}
-# fmt: on
+KINDS = kinds(NARROW)
 
 Write = Callable[[Any, Any, Kind, int, int], None]  # (namespace, array, kind, number of the part, number to write)
 
 
 def _values(ns: Any, kind: Kind, o: Any, k: int, number: int) -> Any:
     """An array for the part, another number in each element."""
-    part = np.zeros(kind.shape)[kind.key(k)] if kind.view is None else kind.view(np.zeros(kind.shape), k)  # pyright: ignore
+    whole = np.zeros(kind.shape)
+    part = whole[kind.key(k)] if kind.key is not None else _view(kind, whole, k)
     return ns.asarray((number + np.arange(part.size).reshape(part.shape)).astype(_real(kind)))
 
 
@@ -108,7 +113,7 @@ def _assign_values(ns: Any, o: Any, kind: Kind, k: int, number: int) -> None:
 
 def _assign_one_by_one(ns: Any, o: Any, kind: Kind, k: int, number: int) -> None:
     view = _view(kind, o, k)
-    for i in np.ndindex(view.shape):
+    for i in itertools.islice(np.ndindex(view.shape), NARROW):
         view[i] = number + sum(i)
 
 
@@ -209,8 +214,8 @@ def _put_flat(ns: Any, o: Any, kind: Kind, k: int, number: int) -> None:
 
 def _put_along_axis(ns: Any, o: Any, kind: Kind, k: int, number: int) -> None:
     mask = _whole_mask(kind, k)
-    if mask.ndim == 2 and kind.shape == (PARTS, WIDTH) and mask[k].all():
-        np.put_along_axis(o, ns.asarray(np.full((1, WIDTH), k)), number, 0)
+    if mask.ndim == 2 and mask.shape[0] == PARTS and mask[k].all():
+        np.put_along_axis(o, ns.asarray(np.full((1, mask.shape[1]), k)), number, 0)
 
 
 def _at(ns: Any, o: Any, kind: Kind, k: int, number: int) -> None:
@@ -255,25 +260,25 @@ IN_VIEWS: dict[str, Write] = {
     "flat": _flat,
     "fill_diagonal": _fill_diagonal,
 }
-WRITES: dict[str, Write] = {**ANYWHERE, **IN_VIEWS}
+
+
+def writes_to(kind: Kind) -> list[Write]:
+    """The writes that there are to parts of this kind."""
+    return [*ANYWHERE.values(), *(IN_VIEWS.values() if kind.view is not None else ())]
 
 
 class Round:
     """Writes to the parts of one array, some for each thread, drawn by a number."""
 
     def __init__(self, seed: int, kind: Kind, writes: Sequence[Write], per_part: int = 2) -> None:
+        self.name = f"round {seed} of {kind}"
         rng = random.Random(seed)
         self.kind = kind
-        self.seed = seed
         self.start = (np.arange(np.prod(kind.shape)) % 17).reshape(kind.shape).astype(kind.dtype)
-        # `jit` in a part that has no mask would do nothing
         self.orders = [(k, [(rng.choice(writes), rng.randrange(100)) for _ in range(per_part)]) for k in range(PARTS)]
         rng.shuffle(self.orders)
         self.n_threads = rng.choice([2, 3, 4, 8, 16])
         self.first_views = rng.random() < 0.5
-
-    def count(self) -> int:
-        return sum(len(writes) for _, writes in self.orders)
 
     def expected(self) -> Any:
         """What NumPy has after all writes, one after another."""
@@ -286,7 +291,7 @@ class Round:
     def run(self) -> Any:
         """What an array of ours has after the threads have written."""
         o = xp.asarray(self.start)
-        views = [self.kind.view(o, k) for k in range(PARTS)] if self.first_views and self.kind.view else []
+        views = [_view(self.kind, o, k) for k in range(PARTS)] if self.first_views and self.kind.view else []
 
         def work(number: int) -> None:
             for k, writes in self.orders[number :: self.n_threads]:
@@ -296,8 +301,13 @@ class Round:
         run_together([lambda i=i: work(i) for i in range(self.n_threads)])
         found = np.asarray(o)
         for k, view in enumerate(views):
-            assert np.array_equal(np.asarray(view), self.kind.view(found, k)), "a view does not follow"  # pyright: ignore
+            assert np.array_equal(np.asarray(view), _view(self.kind, found, k)), f"{self.name}: a view does not follow"
         return found
+
+    def check(self) -> int:
+        """Run it, and compare; the number of writes."""
+        np.testing.assert_array_equal(self.run(), self.expected(), self.name)
+        return sum(len(writes) for _, writes in self.orders)
 
 
 def run_together(work: Sequence[Callable[[], None]]) -> None:
