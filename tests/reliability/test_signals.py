@@ -146,8 +146,9 @@ def save(*_):
     print("saved", np.isfinite(total), flush=True)
     os._exit(0)
 
-signal.signal(signal.SIGTERM, save)
 print("ready", flush=True)
+signal.signal(signal.SIGTERM, save)
+os.write(1, b"set\n")
 while True:
     weights = step(weights, 0.1) / 2
     xp.jit(lambda w: w + 1.0)(weights)
@@ -158,11 +159,11 @@ def test_a_job_that_is_told_to_end_saves_its_state(tries):
     """At any moment from the first call on, loading, planning, tracing and compiling included."""
     for number in tries(3, 100):
         with started(SAVE) as child:
-            child.wait_for("ready")
+            child.wait_for("set")
             time.sleep(number * 0.02)
             os.kill(child.pid, signal.SIGTERM)
             outcome = child.wait()
-        assert outcome.check().stdout.split() == ["ready", "saved", "True"], str(outcome)
+        assert outcome.check().stdout.split() == ["ready", "set", "saved", "True"], str(outcome)
 
 
 INTERRUPTED = """
