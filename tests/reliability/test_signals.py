@@ -148,7 +148,7 @@ def save(*_):
 
 print("ready", flush=True)
 signal.signal(signal.SIGTERM, save)
-os.write(1, b"set\n")
+os.write(1, b"set\\n")
 while True:
     weights = step(weights, 0.1) / 2
     xp.jit(lambda w: w + 1.0)(weights)
