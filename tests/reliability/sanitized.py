@@ -10,7 +10,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from uopc_core.runtime import buffer, pool, toolchain
+from uopc_core.runtime import buffer, library, pool, toolchain
 
 __all__ = ["environment", "instrument", "pytest_configure", "why_not"]
 
@@ -54,6 +54,7 @@ def instrument() -> None:
     """From now on compile with sanitizers, and let nobody touch memory of the pool that is not in use."""
     assert not toolchain._found, "a compiler is in use already"
     toolchain._FLAGS, toolchain._RUNTIME_FLAGS = map(_sanitized, (toolchain._FLAGS, toolchain._RUNTIME_FLAGS))
+    del library.Library.__del__  # reports look through the names of all objects that were ever loaded
     _watch_the_pool(ctypes.CDLL(None))
 
 
