@@ -90,7 +90,7 @@ def read_and_keep(n: int) -> int:
         lambda i: x.__setitem__(slice(None), float(i)),
         lambda i: x[i % 30].__setitem__(..., float(i)),
         lambda i: x[:, i % 400].__iadd__(1.0),
-        lambda i: np.add(x[i % 30], 1.0, out=x[i % 30]),
+        lambda i: np.add(x[i % 30], 1.0, out=x[i % 30]),  # pyright: ignore[reportCallIssue, reportArgumentType]
     ]
     reads: list[Callable[[], Any]] = [
         lambda: x.copy(),
