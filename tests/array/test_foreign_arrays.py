@@ -168,9 +168,7 @@ def test_who_knows_numpys_ufuncs_is_asked_first() -> None:
     assert xp.ones(3) + KnowsBetter() == "added by me"
 
 
-@pytest.mark.parametrize(
-    "other", ["abc", b"abc", None, {1, 2}, object()], ids=repr, ids=lambda value: type(value).__name__
-)
+@pytest.mark.parametrize("other", ["abc", b"abc", None, {1, 2}, object()], ids=lambda value: type(value).__name__)
 def test_what_is_no_array_is_left_to_python(other: Any) -> None:
     with pytest.raises(TypeError, match="unsupported operand"):
         xp.ones(3) + other
