@@ -15,6 +15,7 @@ groups of their own included, and its folders (kernel cache, home, temporary fil
 """
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -86,12 +87,22 @@ class Child:
         assert process.stderr is not None
         self._out, self._err, self._result = (_Drain(pipe) for pipe in (process.stdout, process.stderr, result))
 
-    def wait_for(self, text: str) -> None:
-        """Until the child has printed `text`, or has ended without it; the test fails at the end of the time."""
+    def wait_for(self, text: str, within_s: float = math.inf) -> bool:
+        """Until the child has printed `text`, or has ended without it; the test fails at the end of the time.
+
+        Args:
+            within_s: how long to wait at most.
+        Returns:
+            False where that was over first.
+        """
+        enough = time.monotonic() + within_s
         while text not in self._out.text() and self.is_running():
             if time.monotonic() > self._end:
                 self.wait().check()
+            if time.monotonic() > enough:
+                return False
             time.sleep(_POLL_S)
+        return True
 
     def is_running(self) -> bool:
         return self._process.poll() is None
