@@ -452,9 +452,8 @@ def _spaced(first: UOp, last: UOp, n: int, endpoint: bool) -> UOp:
     place = composite.iota(shape, 0)
     ramp, distance = place.cast(first.dtype), last - first
     gap = distance / parts if parts > 0 else distance
-    if (
-        parts > 0 and _is_zero(gap) and not _is_zero(distance)
-    ):  # the gap is below the least number, its multiples are not
+    # where the gap is below the least number, its multiples are not
+    if parts > 0 and _is_zero(gap) and not _is_zero(distance):
         ramp = ramp / parts * composite.broadcast_to(distance, shape)
     else:
         ramp = ramp * composite.broadcast_to(gap, shape)
