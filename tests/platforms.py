@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 __all__ = ["PLATFORMS", "Platform", "hide"]
 
@@ -145,7 +146,7 @@ def _compute() -> None:
     rng = np.random.default_rng(7)
     small, large = rng.standard_normal((3, 3)), rng.standard_normal(200_000)
     a, b = xp.asarray(small), xp.asarray(large)
-    close: Any = np.testing.assert_allclose
+    close: Any = assert_allclose
     close(xp.sum(xp.sin(a) * 2 + 1), np.sum(np.sin(small) * 2 + 1))
     for _ in range(3):  # the first run of a plan is NumPy's anywhere
         close(xp.sum(xp.exp(-b * b) + 1), np.sum(np.exp(-large * large) + 1))
