@@ -159,12 +159,12 @@ class Handle:
         if uop.depth > _lazy_depth:
             uop = _computed_if_due(uop)
         self = object.__new__(cls)
-        if uop.flags:
-            _note(self, uop, weak)
         uop.held += 1
         self._node = uop
         self._weak = weak
         self._alias = None
+        if uop.flags:
+            _note(self, uop, weak)
         return self
 
     @classmethod

@@ -31,7 +31,7 @@ NAN = np.asarray([[np.nan, 1.7, np.inf], [1.1, -np.inf, np.nan]])
 # no numbers of their own: arrays or what `asarray` takes, text, dtypes, switches, functions
 _OPERANDS = frozenset(
     "x x1 x2 y z a b v f m a1 a2 arr ary array arrays arrays_and_dtypes obj object tup values indices condition sorter "
-    "weights prepend append operands varargs other v value args where".split()
+    "weights prepend append operands varargs other v val value args kwargs where a_min a_max".split()
 )
 _SWITCHES = frozenset(
     "keepdims invert descending returned stable include_initial deg endpoint equal_nan full_matrices upper".split()

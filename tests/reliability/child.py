@@ -27,6 +27,7 @@ def _be_anyone() -> None:
 
 def main(order: dict[str, Any]) -> None:
     _be_anyone()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a shell ignores it
     for name, bound in order["limits"].items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (bound, bound))
     if order["path"] is not None:
