@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uopc_core.extern.product import MATMUL
+from uopc_core.extern.product import MATMUL, _in_rows
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir import Ops, UOp
 from uopc_core.ir.uop import toposort
@@ -89,3 +89,56 @@ def test_selections_around_a_product_are_planned_as_one_product(seed: int) -> No
         wanted = by_hand(x, y, alive)
     np.testing.assert_allclose(got, unchanged, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(got, wanted.T if turned.sum() == 1 else wanted, rtol=1e-9, atol=1e-9)
+
+
+def selected(x: Any, y: Any, masks: list[Any]) -> tuple[UOp, UOp, dict[UOp, Any]]:
+    """``sum_k x[m, k] * y[k, n]`` of what all masks, of axes (k, n), let through, and the sum of y alone by k."""
+    (m, k), n = x.shape, y.shape[1]
+    a, b, *conditions = (UOp.param(i, z.shape, z.dtype) for i, z in enumerate((x, y, *masks)))
+    chosen = b
+    product = a.reshape((m, 1, k)).expand((m, n, k)) * b.permute((1, 0)).reshape((1, n, k)).expand((m, n, k))
+    for mask in conditions:
+        chosen = mask.expand((k, n)).where(chosen, 0.0)
+        product = mask.expand((k, n)).permute((1, 0)).reshape((1, n, k)).expand((m, n, k)).where(product, 0.0)
+    total = chosen.permute((1, 0)).reduce(Ops.ADD, 1)
+    return product.reduce(Ops.ADD, 1), total, dict(zip((a, b, *conditions), (x, y, *masks), strict=True))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("n_masks", [1, 2])
+def test_a_sum_of_what_a_product_takes_reads_the_marked_operand(dtype: str, n_masks: int) -> None:
+    """With the same bits, also where nothing is left but zeros of either sign."""
+    rng = np.random.default_rng(3)
+    x, y = draw(rng, (40, 50), dtype), draw(rng, (50, 30), dtype)
+    y[:, :3] *= -0.0
+    y[rng.random(y.shape) < 0.3] = -0.0
+    masks = [rng.random((50, 30)) < 0.6, rng.random((50, 1)) < 0.8][:n_masks]
+    masks[0][:, 1] = False
+    product, total, values = selected(x, y, masks)
+    alone, together = lower_contractions([total]), lower_contractions([product, total])
+    (call,) = [node for node in toposort(together) if node.op is Ops.EXTERN]
+    assert len(call.arg[1]) == 1  # one operand has all the marks
+    assert together[1] is not alone[0]
+    marked = call.src[0 if call.arg[1] == ("left",) else 1]
+    assert together[1].src[0] in (marked, marked.permute((1, 0)))
+    results = evaluate([total, alone[0], together[1]], values)
+    assert len({result.tobytes() for result in results}) == 1
+
+
+def test_a_short_sum_begins_with_its_first_element_and_is_left_alone() -> None:
+    rng = np.random.default_rng(3)
+    x, y = draw(rng, (400, 16), "float64"), draw(rng, (16, 30), "float64")
+    product, total, _ = selected(x, y, [np.ones((16, 30), bool)])
+    lowered = lower_contractions([product, total])
+    assert any(node.op is Ops.EXTERN for node in toposort(lowered))
+    assert lowered[1] is lower_contractions([total])[0]
+
+
+@pytest.mark.parametrize("shape", [(128, 512), (512, 128), (100, 33), (64, 1024), (3, 70, 65)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_copy_in_rows_is_one(shape: tuple[int, ...], dtype: str) -> None:
+    x = draw(np.random.default_rng(0), shape, dtype)
+    for view in (np.swapaxes(x, -1, -2), x[..., ::-1, :], np.broadcast_to(x[..., :1, :1], shape)):
+        copied = _in_rows(view)
+        assert copied.flags.c_contiguous
+        np.testing.assert_array_equal(copied, view)

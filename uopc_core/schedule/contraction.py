@@ -17,6 +17,7 @@ from uopc_core.dtype import DType, is_complex, is_inexact
 from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
+from uopc_core.schedule.kernelize import MAX_INLINE_REDUCE
 from uopc_core.schedule.library_work import MIN_LIBRARY_WORK
 
 __all__ = ["lower_contractions"]
@@ -24,6 +25,8 @@ __all__ = ["lower_contractions"]
 _LIBRARY_KINDS = "iufc"
 _SIDES = ("left", "right")
 _OTHER_SIDE = {"left": "right", "right": "left"}
+# marked operands, by what they are without marks and by the masks, laid out as that is
+_Marks = dict[tuple[UOp, frozenset[UOp]], UOp]
 _View = tuple[UOp, list[int | None]]  # a node, and for each axis of what is a view of it the axis it runs along
 
 
@@ -33,26 +36,66 @@ def lower_contractions(outputs: list[UOp]) -> list[UOp]:
     if not any(node.op is Ops.REDUCE for node in order):
         return outputs
     made: dict[UOp, UOp] = {}
+    marks: _Marks = {}
     for node in order:
         sources = tuple([made[s] for s in node.src])
         if node.op is Ops.REDUCE:
-            made[node] = _lower_reduce(node, sources[0])
+            made[node] = _lower_reduce(node, sources[0], marks)
         else:
-            made[node] = node if sources == node.src else UOp.new(node.op, sources, node.arg, _explicit_dtype(node))
-    return [made[node] for node in outputs]
+            made[node] = _over(node, sources)
+    roots = [made[node] for node in outputs]
+    return _sum_what_is_marked(roots, marks) if marks else roots
+
+
+def _over(node: UOp, sources: tuple[UOp, ...]) -> UOp:
+    return node if sources == node.src else UOp.new(node.op, sources, node.arg, _explicit_dtype(node))
+
+
+def _sum_what_is_marked(roots: list[UOp], marks: _Marks) -> list[UOp]:
+    """The graph with sums over what a selection takes, in the form that products have stored: a mark adds nothing, and
+    a sum begins with 0, so no bit is another.
+    """
+    instead = {node: found for node in toposort(roots) if (found := _sum_of_marked(node, marks)) is not None}
+    made: dict[UOp, UOp] = {}
+    stack = [*roots]
+    while stack and instead:
+        node = stack[-1]
+        target = instead.get(node, node)
+        waiting = [s for s in target.src if s not in made]
+        if waiting:
+            stack += waiting
+            continue
+        stack.pop()
+        made[node] = _over(target, tuple([made[s] for s in target.src]))
+    return [made.get(root, root) for root in roots]
+
+
+def _sum_of_marked(node: UOp, marks: _Marks) -> UOp | None:
+    """A sum over a selection as one over the operand of a product that is the same but for its marks."""
+    if node.op is not Ops.REDUCE or node.arg[0] is not Ops.ADD or not is_inexact(node.dtype):
+        return None
+    source, n = node.src[0], node.arg[1]
+    numbers, axes, masks = _factors(source)
+    if not masks or sorted(axes, key=str) != sorted(range(numbers.ndim), key=str) or source.ndim != numbers.ndim:
+        return None
+    if prod(source.shape[node.ndim :]) <= MAX_INLINE_REDUCE:
+        return None  # such a sum is written out where it is used, and begins with its first element
+    own = [axes.index(axis) for axis in range(numbers.ndim)]
+    marked = marks.get((numbers, frozenset([_laid_out(mask, own, source.shape) for mask in masks])))
+    return None if marked is None else marked.permute([a for a in axes if a is not None]).reduce(Ops.ADD, n)
 
 
 def _explicit_dtype(node: UOp) -> DType | None:
     return node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None
 
 
-def _lower_reduce(node: UOp, source: UOp) -> UOp:
+def _lower_reduce(node: UOp, source: UOp, marks: _Marks) -> UOp:
     how, n = node.arg
     if how is Ops.ADD and node.dtype.kind in _LIBRARY_KINDS:
         factors, axes, masks = _factors(source)
         if factors.op is Ops.MUL:
             x, y = (_through(_axes_of(operand), axes) for operand in factors.src)
-            operands, sides, outside = _marked((x, y), masks, source.shape, node.ndim)
+            operands, sides, outside = _marked((x, y), masks, source.shape, node.ndim, marks)
             product = _contract(*operands, source.shape, n, sides)
             if product is not None:
                 return _selected(product, outside, source.shape)
@@ -89,46 +132,53 @@ def _conditions(condition: UOp, holds: bool, axes: list[int | None]) -> list[_Vi
 
 
 def _marked(
-    operands: tuple[_View, _View], masks: list[_View], shape: tuple[int, ...], n_kept: int
+    operands: tuple[_View, _View], masks: list[_View], shape: tuple[int, ...], n_kept: int, marks: _Marks
 ) -> tuple[tuple[_View, _View], tuple[str, ...], list[_View]]:
     """The operands with the masks put into them, which of them, as `_SIDES`, and the masks that are for the result.
 
-    An operand that varies along the axes of a mask takes it; of what is kept alone the result does; and else the
-    operand that grows the least.
+    An operand that varies along the axes of a mask takes it, the one that takes others where both do; of what is kept
+    alone the result does; and else the operand that grows the least.
     """
     given: tuple[list[_View], list[_View], list[_View]] = ([], [], [])
+    for_either: list[_View] = []
     for mask in masks:
         wanted = _axes_in(mask, shape)
         grown = [wanted - _axes_in(operand, shape) for operand in operands]
+        cost = [prod(shape[axis] for axis in more) for more in grown]
         if all(grown) and max(wanted) < n_kept:
             given[2].append(mask)
+        elif cost[0] == cost[1]:
+            for_either.append(mask)
         else:
-            cost = [prod(shape[axis] for axis in more) for more in grown]
             given[0 if cost[0] < cost[1] else 1].append(mask)
-    x, y = (_with_marks(operand, own, shape) for operand, own in zip(operands, given[:2], strict=True))
+    given[0 if given[0] and not given[1] else 1].extend(for_either)
+    x, y = (_with_marks(operand, own, shape, marks) for operand, own in zip(operands, given[:2], strict=True))
     return (x, y), tuple([side for side, own in zip(_SIDES, given[:2], strict=True) if own]), given[2]
 
 
-def _with_marks(operand: _View, masks: list[_View], shape: tuple[int, ...]) -> _View:
+def _with_marks(operand: _View, masks: list[_View], shape: tuple[int, ...], marks: _Marks) -> _View:
     """`operand` with -0.0 where a mask does not hold, and no other: in no finite sum does it make a difference, and it
-    can be told.
+    can be told. `marks` is told of it.
     """
     if not masks:
         return operand
     in_masks = {axis for mask in masks for axis in _axes_in(mask, shape)}
-    if in_masks <= _axes_in(operand, shape):  # in its own order of axes, so that other products can share it
+    is_own = in_masks <= _axes_in(operand, shape)
+    if is_own:  # in its own order of axes, so that other products can share it
         numbers, axes = operand
         order = [axes.index(a) if a in axes else None for a in range(numbers.ndim)]
     else:
         order = [axis if axis in in_masks | _axes_in(operand, shape) else None for axis in range(len(shape))]
         numbers, axes = _laid_out(operand, order, shape), order
-    alive = _laid_out(masks[0], order, shape)
-    for mask in masks[1:]:
-        alive = alive & _laid_out(mask, order, shape)
-    if is_inexact(numbers.dtype):
-        numbers = numbers + 0.0
+    laid_out = [_laid_out(mask, order, shape) for mask in masks]
+    alive = laid_out[0]
+    for mask in laid_out[1:]:
+        alive = alive & mask
     dead = complex(-0.0, -0.0) if is_complex(numbers.dtype) else -0.0
-    return alive.where(numbers, dead), axes
+    marked = alive.where(numbers + 0.0 if is_inexact(numbers.dtype) else numbers, dead)
+    if is_own:
+        marks[numbers, frozenset(laid_out)] = marked
+    return marked, axes
 
 
 def _selected(product: UOp, masks: list[_View], shape: tuple[int, ...]) -> UOp:
