@@ -44,7 +44,11 @@ LAYOUTS = {
     "backwards": "np.flip(np.flip({0}).copy())",
 }
 
-WRITE = re.compile(r"\] *[-+*/]?= |[-+*/]= |\.(fill|sort|at)\(")
+# Text that may store into an array: assignments to a part or in place, methods, functions that write to an argument.
+WRITE = re.compile(
+    r"\] *[-+*/]?= |[-+*/]= |\bout=|\bcopy=False|\.at\("
+    r"|(?<!\bxp)\.(fill|sort|put)\(|\b(copyto|put|put_along_axis|putmask|place|fill_diagonal)\("
+)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ import pytest
 import uopc_array
 from tests.fuzz.campaign import fuzz
 from tests.fuzz.draw_program import MODES, draw_program
-from tests.fuzz.judge import Judge
-from tests.fuzz.program import LAYOUTS, STYLES, Input, Outcome, Program, run
+from tests.fuzz.draw_statements import ELEMENT_LOOPS, FUNCTION_WRITES, MASKED_WRITES, ROW_WRITES
+from tests.fuzz.judge import Judge, same_bits
+from tests.fuzz.program import LAYOUTS, STYLES, Input, Outcome, Program, quiet, run
 from tests.fuzz.workers import fuzz_in_workers
 from uopc_core import clear_plans
 from uopc_core.loop import lower, nest, space
@@ -79,6 +80,31 @@ def test_every_kind_of_input_and_subject_is_drawn() -> None:
     assert set(STYLES) - {x.style for x in inputs} <= {"ones", "ramp"}
     assert {x.layout for x in inputs} == set(LAYOUTS)
     assert max(int(np.prod(x.shape)) for x in inputs) > 70_000
+
+
+@pytest.mark.parametrize("mode", ["values", "jit"])
+def test_what_stores_into_an_argument_counts_as_a_write(mode: str) -> None:
+    """The arguments of such a program are results, and lie in memory as NumPy's views of them do."""
+    stored = 0
+    for seed in range(200):
+        program = draw_program(seed, mode, ("writes",))
+        given = program.given(np, program.arguments)
+        with quiet(), contextlib.suppress(Exception):  # some programs end in an error of NumPy's
+            program.function(np, lambda _: None, *given)
+        pairs = zip(given, program.arguments, strict=True)
+        changed = any(not same_bits(np.asarray(x), np.asarray(y)) for x, y in pairs)
+        stored += changed
+        assert program.writes or not changed, program.source
+    assert stored > 50
+
+
+@pytest.mark.parametrize("form", [*MASKED_WRITES, *FUNCTION_WRITES, *ROW_WRITES, *ELEMENT_LOOPS])
+def test_every_form_that_stores_counts_as_a_write(form: str) -> None:
+    body = form.format(x="a", n=2, t="t")
+    x = Input("a", "grid", shape=(4, 4), seed=3)
+    given = x.value()
+    Program((x,), (body,)).function(np, lambda _: None, given)
+    assert Program((x,), (body,)).writes or same_bits(given, x.value())
 
 
 def _found(seeds: int, mode: str, only: tuple[str, ...], *words: str, lines: int) -> str:
