@@ -22,10 +22,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("codegen",),
     ("runtime",),
     ("extern",),
+    ("numerics",),
     ("tensor", "tensor_functions", "tensor_handle", "nn"),
 )
 HEIGHT = {name: height for height, row in enumerate(LAYERS) for name in row}
-PUBLIC = {"errors", "lazy"}  # modules of the core that the face may name
+# Folders of uopc_array from the bottom up; what is on its top floor is public and stands above them all.
+FACE = ("_array", "_functions", "_transforms", "_interop")
+FLOOR = {name: floor for floor, name in enumerate(FACE)} | {"creation_functions": FACE.index("_functions")}
+PUBLIC = {"errors", "lazy", "numerics"}  # modules of the core that the face may name
 LAZY = "uopc_core.lazy"  # the one module that imports by a computed name
 DEPENDENCIES = {"numpy", "cffi", "_cffi_backend", "array_api_compat", "optree", "opt_einsum"}
 
@@ -99,7 +103,7 @@ def fault(found: Import) -> str:
     if target in DEPENDENCIES or target in sys.stdlib_module_names:
         return ""
     if target == "uopc_array":
-        return "" if package == "uopc_array" else "uopc_core stands below uopc_array"
+        return _fault_in_the_face(inside, names) if package == "uopc_array" else "uopc_core stands below uopc_array"
     if target != "uopc_core":
         return "from neither the standard library nor a runtime dependency"
     if package == "uopc_array":
@@ -109,6 +113,11 @@ def fault(found: Import) -> str:
     if not names or names[0] not in HEIGHT:
         return "the top of uopc_core imports this module; name the module that defines it"
     return "points upward" if HEIGHT[names[0]] > HEIGHT[inside[0]] else ""
+
+
+def _fault_in_the_face(inside: list[str], names: list[str]) -> str:
+    importer, target = (FLOOR.get(path[0], len(FACE)) if path else len(FACE) for path in (inside, names))
+    return "points upward" if target > importer else ""
 
 
 def faults(source: str, importer: str) -> list[str]:
@@ -144,10 +153,14 @@ WRONG = {
     "dynamic, computed": ("uopc_core.ir.uop", "importlib.import_module(name)"),
     "from the top of the core": ("uopc_core.ir.uop", "from uopc_core import gradient"),
     "the core from the face": ("uopc_core.nn", "import uopc_array"),
-    "the face past the top": ("uopc_array.array", "from uopc_core.ir import UOp"),
-    "the face past the top, by module": ("uopc_array.array", "from uopc_core import schedule"),
-    "the face past the top, by attribute": ("uopc_array.array", "import uopc_core\nuopc_core.ir.uop.UOp"),
-    "an undeclared dependency": ("uopc_array.array", "import scipy.linalg"),
+    "the face past the top": ("uopc_array.random", "from uopc_core.ir import UOp"),
+    "the face past the top, by module": ("uopc_array.random", "from uopc_core import schedule"),
+    "the face past the top, by attribute": ("uopc_array.random", "import uopc_core\nuopc_core.ir.uop.UOp"),
+    "upward in the face": ("uopc_array._array.handle", "from uopc_array._functions.reductions import sum"),
+    "upward in the face, to its top": ("uopc_array._transforms.jit", "from uopc_array.linalg import qr"),
+    "upward in the face, to all of it": ("uopc_array._array.handle", "import uopc_array"),
+    "upward in the face, relative": ("uopc_array._array.handle", "from .._interop.ufunc import route"),
+    "an undeclared dependency": ("uopc_array.random", "import scipy.linalg"),
 }
 
 
@@ -163,11 +176,12 @@ RIGHT = {
     "same layer": ("uopc_core.ir.uop", "from .op import Ops"),
     "top of the core": ("uopc_core.__init__", "from uopc_core.transform import gradient"),
     "the face from the top": (
-        "uopc_array.array",
+        "uopc_array.random",
         "from uopc_core import UOp, gradient\nimport uopc_core\nuopc_core.jvp",
     ),
-    "the face from itself": ("uopc_array.array", "from . import linalg\nfrom uopc_array.linalg import qr"),
-    "the errors from the face": ("uopc_array.array", "from uopc_core.errors import ShapeError"),
+    "the face from itself": ("uopc_array.random", "from . import linalg\nfrom uopc_array.linalg import qr"),
+    "downward in the face": ("uopc_array._interop.ufunc", "from uopc_array._array.array import Array"),
+    "the errors from the face": ("uopc_array.random", "from uopc_core.errors import ShapeError"),
     "libraries": ("uopc_core.dtype", "import numpy as np\nfrom collections.abc import Iterator\nimport cffi"),
 }
 

@@ -40,21 +40,22 @@ from uopc_array import (
     set_functions,
     sorting_functions,
 )
+from uopc_array._array.array import Array
 from uopc_array._functions import namespace as _namespace_of_functions
+from uopc_array._functions.host import log_host_calls
 from uopc_array._functions.namespace import *
-from uopc_array._host import log_host_calls
 from uopc_array._interop.numpy_names import numpy_dir as _numpy_dir
 from uopc_array._interop.numpy_names import numpy_name as _numpy_name
-from uopc_array.array import Array
+from uopc_array._transforms.explain import explain, show_config
+from uopc_array._transforms.grad import grad, jvp, stop_gradient, value_and_grad, vjp
+from uopc_array._transforms.jit import jit
+from uopc_array._transforms.vmap import hessian, jacfwd, jacrev, vmap
 from uopc_array.constants import *
 from uopc_array.creation_functions import *
 from uopc_array.data_type_functions import *
 from uopc_array.einsum_functions import *
-from uopc_array.explain import explain, show_config
-from uopc_array.grad import grad, jvp, stop_gradient, value_and_grad, vjp
 from uopc_array.indexing_functions import *
 from uopc_array.inspection import __array_namespace_info__
-from uopc_array.jit import jit
 from uopc_array.linear_algebra_functions import *
 from uopc_array.manipulation_functions import *
 from uopc_array.numpy_equality import *
@@ -63,7 +64,6 @@ from uopc_array.numpy_padding import *
 from uopc_array.numpy_products import *
 from uopc_array.set_functions import *
 from uopc_array.sorting_functions import *
-from uopc_array.vmap import hessian, jacfwd, jacrev, vmap
 from uopc_core import context
 from uopc_core.lazy import LazyModule as _LazyModule
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from uopc_array.array import Array
+from uopc_array._array.array import Array
 
 __all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult"]
 

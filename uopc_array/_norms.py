@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
-from uopc_array import _bodies
 from uopc_core import Ops, UOp, composite, is_complex
 from uopc_core.errors import ShapeError
+from uopc_core.numerics import elementwise
 
 __all__ = ["extreme", "norm_of_any_order", "vector_norm"]
 
@@ -30,7 +30,7 @@ def vector_norm(node: UOp, ord: float, axes: tuple[int, ...], keepdims: bool) ->
             re, im = node.unary(Ops.REAL), node.unary(Ops.IMAG)
             squares = re * re + im * im
         total = composite.reduce_axes(squares, Ops.ADD, axes, keepdims)
-        return _bodies.root_of_squares(total)
+        return elementwise.root_of_squares(total)
     size = node.unary(Ops.ABS)
     if ord in (inf, -inf):
         return extreme("vector_norm", size, ord, axes, keepdims)

@@ -7,8 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from uopc_array import _axes
-from uopc_array._arguments import (
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import as_node, cast_node, const_node, default_dtype, is_scalar, node_from_numpy
+from uopc_array._array.promotion import broadcast as broadcast_shape
+from uopc_array._array.promotion import promote_floating
+from uopc_array._functions import along_axes
+from uopc_array._functions.arguments import (
     ArrayLike,
     ShapeLike,
     check_choice,
@@ -23,10 +27,6 @@ from uopc_array._arguments import (
     wrap,
     wrap_array,
 )
-from uopc_array._nodes import as_node, cast_node, const_node, default_dtype, is_scalar, node_from_numpy
-from uopc_array._promotion import broadcast as broadcast_shape
-from uopc_array._promotion import promote_floating
-from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, ShapeError, ZeroStepError, shortened
 
@@ -436,7 +436,7 @@ def linspace(
     first, last = promote_floating("linspace", start, stop)
     at = normalize_axis("linspace", axis, first.ndim + 1)
     check_shape("linspace", (n, *first.shape))
-    out = _axes.move_axis(_spaced(first, last, n, endpoint), 0, at)
+    out = along_axes.move_axis(_spaced(first, last, n, endpoint), 0, at)
     wanted = optional_dtype("linspace", dtype) or out.dtype
     return wrap(cast_node(out.unary(Ops.FLOOR) if is_integer(wanted) else out, wanted, "linspace"))
 

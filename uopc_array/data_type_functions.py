@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from uopc_array._arguments import check_device, node_of, wrap_like
-from uopc_array._nodes import cast_node, is_scalar
-from uopc_array._promotion import result_dtype
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import cast_node, is_scalar
+from uopc_array._array.promotion import result_dtype
+from uopc_array._functions.arguments import check_device, node_of, wrap_like
 from uopc_core import DType, as_dtype, is_complex, real_dtype
 from uopc_core.errors import DTypeError, DTypeValueError, shortened
 

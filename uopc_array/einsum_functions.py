@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from uopc_array import _axes, _bodies
-from uopc_array._arguments import integers, node_of, wrap
-from uopc_array._nodes import cast_node
-from uopc_array._promotion import result_dtype
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import cast_node
+from uopc_array._array.promotion import result_dtype
+from uopc_array._functions import along_axes
+from uopc_array._functions.arguments import integers, node_of, wrap
 from uopc_core import UOp, composite
 from uopc_core.errors import DTypeError, ShapeError, shortened
 from uopc_core.lazy import LazyModule
+from uopc_core.numerics import elementwise
 
 if TYPE_CHECKING:
     import opt_einsum  # pyright: ignore[reportMissingTypeStubs]  # opt_einsum has no annotations
@@ -185,7 +186,7 @@ def _product(terms: list[Term], output: str) -> UOp:
     summed = [letter for letter in extents if letter not in output]
     order = [*output, *summed]
     shape = tuple([extents[letter] for letter in order])
-    return _bodies.sum_of_products([_spread(term, order, shape) for term in terms], len(summed))
+    return elementwise.sum_of_products([_spread(term, order, shape) for term in terms], len(summed))
 
 
 def _without_repeats(term: Term) -> Term:
@@ -194,7 +195,7 @@ def _without_repeats(term: Term) -> Term:
     for letter in dict.fromkeys(letters):
         while letters.count(letter) > 1:
             pair = [i for i, a in enumerate(letters) if a == letter][:2]
-            node = _axes.diagonal(composite.move_axes_last(node, pair))
+            node = along_axes.diagonal(composite.move_axes_last(node, pair))
             letters = "".join(a for i, a in enumerate(letters) if i not in pair) + letter
     return letters, node
 
@@ -205,7 +206,7 @@ def _summed_alone(term: Term, needed: set[str]) -> Term:
     alone = [i for i, letter in enumerate(letters) if letter not in needed]
     if not alone:
         return term
-    summed = _bodies.sum_of_products([composite.move_axes_last(node, alone)], len(alone))
+    summed = elementwise.sum_of_products([composite.move_axes_last(node, alone)], len(alone))
     return "".join(letter for letter in letters if letter in needed), summed
 
 

@@ -12,7 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from uopc_array._arguments import (
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import node_from_numpy
+from uopc_array._array.realize import buffer_of_node
+from uopc_array._functions.arguments import (
     ArrayLike,
     AxisLike,
     check_choice,
@@ -28,9 +31,6 @@ from uopc_array._arguments import (
     wrap,
 )
 from uopc_array._interop.numpy_names import numpy_dir, numpy_name
-from uopc_array._nodes import node_from_numpy
-from uopc_array._realize import buffer_of_node
-from uopc_array.array import Array
 from uopc_core import TRACED, DType, Ops, UOp, composite, dtypes, is_complex, is_float
 from uopc_core.errors import DTypeError, IntegerError, ShapeError, ZeroStepError, shortened
 

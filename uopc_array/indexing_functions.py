@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from uopc_array import _axes
-from uopc_array._arguments import ArrayLike, node_of, normalize_axis, wrap
-from uopc_array._origins import gather
-from uopc_array._promotion import broadcast
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._array.origins import gather
+from uopc_array._array.promotion import broadcast
+from uopc_array._functions import along_axes
+from uopc_array._functions.arguments import ArrayLike, node_of, normalize_axis, wrap
 from uopc_core import UOp, composite, dtypes, is_integer
 from uopc_core.errors import IndexDTypeError, IndexShapeError, ShapeError
 
@@ -43,7 +43,7 @@ def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:
     node, places = node_of("take", x), _places("take", indices)
     if axis is None:
         return wrap(gather("take", node.reshape((node.size,)), places))
-    return wrap(_axes.take_on_axis("take", node, places, normalize_axis("take", axis, node.ndim)))
+    return wrap(along_axes.take_on_axis("take", node, places, normalize_axis("take", axis, node.ndim)))
 
 
 def take_along_axis(x: Array, indices: Array, /, axis: int = -1) -> Array:
@@ -82,7 +82,7 @@ def take_along_axis(x: Array, indices: Array, /, axis: int = -1) -> Array:
         ) from None
     node = composite.broadcast_to(node, (*rest[:at], node.shape[at], *rest[at + 1 :]))
     places = composite.broadcast_to(places, (*rest[:at], places.shape[at], *rest[at + 1 :]))
-    return wrap(_axes.take_along_axis("take_along_axis", node, places, at))
+    return wrap(along_axes.take_along_axis("take_along_axis", node, places, at))
 
 
 def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:

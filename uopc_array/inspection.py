@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_array._arguments import check_device
+from uopc_array._functions.arguments import check_device
 from uopc_array.data_type_functions import isdtype
 from uopc_core import DTYPES, DType, dtypes
 

@@ -11,8 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from uopc_array import _bodies, _norms
-from uopc_array._arguments import (
+from uopc_array import _norms
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import cast_node
+from uopc_array._array.origins import compute
+from uopc_array._array.promotion import broadcast, promote, result_dtype
+from uopc_array._functions.arguments import (
     ArrayLike,
     AxisLike,
     as_floating,
@@ -28,13 +32,10 @@ from uopc_array._arguments import (
 )
 from uopc_array._interop.numpy_names import numpy_dir, numpy_name
 from uopc_array._linalg_results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
-from uopc_array._nodes import cast_node
-from uopc_array._origins import compute
-from uopc_array._promotion import broadcast, promote, result_dtype
-from uopc_array.array import Array
 from uopc_array.linear_algebra_functions import matmul, matrix_transpose, tensordot, vecdot
 from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer, is_unsigned, real_dtype
 from uopc_core.errors import AxisError, DTypeError, MatrixError, ShapeError, shortened
+from uopc_core.numerics import elementwise
 
 __all__ = [
     "EigResult",
@@ -416,7 +417,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     a, b = node_of("outer", x1), node_of("outer", x2)
     if a.ndim != 1 or b.ndim != 1:
         raise ShapeError(f"outer: expected two vectors, got shapes {a.shape} and {b.shape}; ravel them first")
-    return wrap(_bodies.multiply(*promote("outer", composite.unsqueeze(a, 1), composite.unsqueeze(b, 0))))
+    return wrap(elementwise.multiply(*promote("outer", composite.unsqueeze(a, 1), composite.unsqueeze(b, 0))))
 
 
 def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:

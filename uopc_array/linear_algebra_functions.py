@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from uopc_array import _bodies
-from uopc_array._arguments import frame_of, integer, node_of, normalize_axis, view, wrap, wrap_array
-from uopc_array._nodes import cast_node
-from uopc_array._promotion import broadcast, promote_dtypes
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import cast_node
+from uopc_array._array.promotion import broadcast, promote_dtypes
+from uopc_array._functions.arguments import frame_of, integer, node_of, normalize_axis, view, wrap, wrap_array
 from uopc_core import Ops, UOp, composite
 from uopc_core.errors import AxisError, ShapeError, shortened
+from uopc_core.numerics import elementwise
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -55,7 +55,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     left = left.reshape((1, k1)) if row else left
     right = right.reshape((k2, 1)) if column else right
     broadcast("matmul", left.shape[:-2], right.shape[:-2])
-    out = _bodies.matmul(left, right)
+    out = elementwise.matmul(left, right)
     shape = [*out.shape[:-2], *([] if row else [out.shape[-2]]), *([] if column else [out.shape[-1]])]
     return wrap(out.reshape(shape))
 
@@ -116,7 +116,7 @@ def tensordot(x1: Array, x2: Array, /, axes: Axes = 2) -> Array:
     shape = (*rows, *columns, *shared)
     left = left.reshape((*rows, *[1] * len(columns), *shared)).expand(shape)
     right = right.reshape((*[1] * len(rows), *columns, *shared)).expand(shape)
-    return wrap_array(_bodies.sum_of_products((left, right), n))
+    return wrap_array(elementwise.sum_of_products((left, right), n))
 
 
 def _paired_axes(left: UOp, right: UOp, axes: Axes) -> tuple[list[int], list[int]]:
@@ -163,7 +163,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
             f"vecdot: the vectors must have one length, got x1 {left.shape} and x2 {right.shape} at axis {axis} "
             f"({left.shape[first]} != {right.shape[second]})"
         )
-    left, right = composite.move_axes_last(_bodies.conj(left), [first]), composite.move_axes_last(right, [second])
+    left, right = composite.move_axes_last(elementwise.conj(left), [first]), composite.move_axes_last(right, [second])
     shape = broadcast("vecdot", left.shape, right.shape)
     factors = (composite.broadcast_to(left, shape), composite.broadcast_to(right, shape))
-    return wrap(_bodies.sum_of_products(factors, 1))
+    return wrap(elementwise.sum_of_products(factors, 1))

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from uopc_array import _axes
-from uopc_array._arguments import (
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import as_node, to_operand
+from uopc_array._array.promotion import broadcast, result_dtype
+from uopc_array._functions import along_axes
+from uopc_array._functions.arguments import (
     AxisLike,
     ShapeLike,
     check_shape,
@@ -25,9 +28,6 @@ from uopc_array._arguments import (
     wrap,
     wrap_array,
 )
-from uopc_array._nodes import as_node, to_operand
-from uopc_array._promotion import broadcast, result_dtype
-from uopc_array.array import Array
 from uopc_core import Ops, UOp, composite
 from uopc_core.errors import AxisError, ShapeError, shortened
 
@@ -214,7 +214,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
         (Array([1, 2], dtype=int64), Array([3, 4], dtype=int64))
     """
     node = node_of("unstack", x)
-    front = _axes.move_axis(node, normalize_axis("unstack", axis, node.ndim), 0)
+    front = along_axes.move_axis(node, normalize_axis("unstack", axis, node.ndim), 0)
     return tuple([wrap(front.index(i)) for i in range(front.shape[0])])
 
 
@@ -488,7 +488,7 @@ def repeat(x: Array, repeats: int | Array, /, axis: int | None = None) -> Array:
     total = int(values.sum(dtype=np.float64))  # as int64 the sum might wrap around
     check_shape("repeat", (*node.shape[:at], total, *node.shape[at + 1 :]))
     places = from_memory(np.repeat(np.arange(n), values))
-    return wrap(_axes.take_on_axis("repeat", node, node_of("repeat", places), at))
+    return wrap(along_axes.take_on_axis("repeat", node, node_of("repeat", places), at))
 
 
 def _repeated(node: UOp, times: int, axis: int) -> UOp:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from uopc_array import _bodies
-from uopc_array._arguments import ArrayLike, as_floating, node_of, operand, wrap
-from uopc_array._nodes import Operand, is_scalar
-from uopc_array._promotion import promote, promote_comparison
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import Operand, is_scalar
+from uopc_array._array.promotion import promote, promote_comparison
+from uopc_array._functions.arguments import ArrayLike, as_floating, node_of, operand, wrap
 from uopc_core import Ops, UOp, composite
 from uopc_core.errors import DTypeError, ShapeError, speaks_for_itself
+from uopc_core.numerics import elementwise
 
 __all__ = ["allclose", "array_equal", "array_equiv", "isclose"]
 
@@ -49,9 +49,9 @@ def isclose(
 
 
 def _near(x: UOp, y: UOp, near: UOp, equal_nan: bool) -> Array:
-    same, finite = x.eq(y), _bodies.isfinite(y)
+    same, finite = x.eq(y), elementwise.isfinite(y)
     if equal_nan:
-        same = same | (_bodies.isnan(x) & _bodies.isnan(y))
+        same = same | (elementwise.isnan(x) & elementwise.isnan(y))
     if near.shape != same.shape:
         same, near, finite = promote("isclose", same, near, finite)
     return wrap(same | (near & finite))
@@ -75,10 +75,10 @@ def _times_and_plus(size: UOp | float, rtol: ArrayLike, atol: ArrayLike) -> Any:
     if is_scalar(size) and is_scalar(relative):
         scaled: Any = size * relative
     else:
-        scaled = _bodies.multiply(*promote("isclose", size, relative))
+        scaled = elementwise.multiply(*promote("isclose", size, relative))
     if is_scalar(scaled) and is_scalar(absolute):
         return scaled + absolute
-    return _bodies.add(*promote("isclose", scaled, absolute))
+    return elementwise.add(*promote("isclose", scaled, absolute))
 
 
 @speaks_for_itself
@@ -126,9 +126,9 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, /, equal_nan: bool = False) -> boo
 
 
 def _all_equal(name: str, x: UOp, y: UOp, equal_nan: bool) -> bool:
-    same = _bodies.equal(*promote_comparison(name, x, y))
+    same = elementwise.equal(*promote_comparison(name, x, y))
     if equal_nan:
-        same = same | (composite.broadcast_to(_bodies.isnan(x), same.shape) & _bodies.isnan(y))
+        same = same | (composite.broadcast_to(elementwise.isnan(x), same.shape) & elementwise.isnan(y))
     return bool(wrap(same.reduce(Ops.AND, same.ndim)))
 
 

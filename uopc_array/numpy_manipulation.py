@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from uopc_array import _axes
-from uopc_array._arguments import (
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import as_node, is_scalar
+from uopc_array._array.promotion import check_cast, check_casting, result_dtype
+from uopc_array._functions import along_axes
+from uopc_array._functions.arguments import (
     ArrayLike,
     check_device,
     integer,
@@ -19,9 +22,6 @@ from uopc_array._arguments import (
     optional_dtype,
     wrap,
 )
-from uopc_array._nodes import as_node, is_scalar
-from uopc_array._promotion import check_cast, check_casting, result_dtype
-from uopc_array.array import Array
 from uopc_array.creation_functions import asarray, eye, rows_and_columns
 from uopc_array.manipulation_functions import check_joining_axis, concat, flip, moveaxis, permute_dims, reshape
 from uopc_core import UOp, as_dtype, composite, dtypes
@@ -565,7 +565,9 @@ def diagonal(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -
     first, second = (normalize_axis("diagonal", axis, node.ndim) for axis in (axis1, axis2))
     if first == second:
         raise ShapeError(f"diagonal: expected two axes, got axis1={axis1} and axis2={axis2} for shape {node.shape}")
-    return wrap(_axes.diagonal(composite.move_axes_last(node, (first, second)), integer("diagonal", "offset", offset)))
+    return wrap(
+        along_axes.diagonal(composite.move_axes_last(node, (first, second)), integer("diagonal", "offset", offset))
+    )
 
 
 @speaks_for_itself

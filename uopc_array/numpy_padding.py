@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from uopc_array import _axes
-from uopc_array._arguments import ArrayLike, filler, from_memory, integer_array, node_of, wrap
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._functions import along_axes
+from uopc_array._functions.arguments import ArrayLike, filler, from_memory, integer_array, node_of, wrap
 from uopc_core import UOp, composite
 from uopc_core.errors import speaks_for_itself
 
@@ -50,7 +50,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: str = "constant", *, constant_va
     for axis, (before, after) in enumerate(widths):
         if before or after:
             places = np.pad(np.arange(node.shape[axis]), (before, after), cast("Any", mode))
-            node = _axes.take_on_axis("pad", node, node_of("pad", from_memory(places)), axis)
+            node = along_axes.take_on_axis("pad", node, node_of("pad", from_memory(places)), axis)
     return wrap(node)
 
 

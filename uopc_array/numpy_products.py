@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from uopc_array import _axes, _bodies
-from uopc_array._arguments import ArrayLike, check_choice, known, node_of, optional_dtype, wrap
-from uopc_array._functions import reductions
-from uopc_array._nodes import cast_node
-from uopc_array._promotion import promote, promote_dtypes
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import cast_node
+from uopc_array._array.promotion import promote, promote_dtypes
+from uopc_array._functions import along_axes, reductions
+from uopc_array._functions.arguments import ArrayLike, check_choice, known, node_of, optional_dtype, wrap
 from uopc_array.linalg import cross
 from uopc_array.linear_algebra_functions import matmul, tensordot, vecdot
 from uopc_array.numpy_manipulation import diagonal
 from uopc_core import UOp, composite, dtypes
 from uopc_core.errors import ShapeError, speaks_for_itself
+from uopc_core.numerics import elementwise
 
 __all__ = ["convolve", "correlate", "cross", "dot", "inner", "kron", "matvec", "outer", "trace", "vdot", "vecmat"]
 
@@ -24,7 +24,7 @@ def _array(name: str, x: ArrayLike) -> Array:
 
 
 def _multiplied(name: str, x: Any, y: Any) -> Array:
-    return wrap(_bodies.multiply(*promote(name, x, y)))
+    return wrap(elementwise.multiply(*promote(name, x, y)))
 
 
 @speaks_for_itself
@@ -137,7 +137,7 @@ def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         >>> xp.vecmat(xp.asarray([1, 10]), xp.asarray([[1, 2], [3, 4]]))
         Array([31, 42], dtype=int64)
     """
-    left = _bodies.conj(node_of("vecmat", x1))
+    left = elementwise.conj(node_of("vecmat", x1))
     out = matmul(wrap(left.reshape((*left.shape[:-1], 1, left.shape[-1]))), _array("vecmat", x2))._uop
     return wrap(composite.squeeze(out, (out.ndim - 2,)))
 
@@ -186,7 +186,7 @@ def kron(a: ArrayLike, b: ArrayLike, /) -> Array:
     rows, columns = (1,) * (n - left.ndim) + left.shape, (1,) * (n - right.ndim) + right.shape
     spread = left.reshape([m for extent in rows for m in (extent, 1)])
     inside = right.reshape([m for extent in columns for m in (1, extent)])
-    product = _bodies.multiply(*promote("kron", spread, inside))
+    product = elementwise.multiply(*promote("kron", spread, inside))
     return wrap(product.reshape([x * y for x, y in zip(rows, columns, strict=True)]))
 
 
@@ -235,7 +235,7 @@ def correlate(a: ArrayLike, v: ArrayLike, /, mode: str = "valid") -> Array:
         Array([2, 3], dtype=int64)
     """
     left, right = _vectors("correlate", a, v)
-    right = _bodies.conj(right)
+    right = elementwise.conj(right)
     if right.size > left.size:
         return wrap(_slid("correlate", right, left, mode).flip((0,)))
     return wrap(_slid("correlate", left, right, mode))
@@ -256,9 +256,9 @@ def _slid(name: str, long: UOp, short: UOp, mode: str) -> UOp:
     k = short.size
     widths = {"full": (k - 1, k - 1), "same": (k // 2, k - 1 - k // 2), "valid": (0, 0)}
     padded = long.pad([widths[mode]])
-    windows = _axes.windows(padded, k)
+    windows = along_axes.windows(padded, k)
     factors = short.reshape((1, k)).expand(windows.shape)
     if mode != "valid":  # 0 beyond the ends times an infinite factor would be nan
-        inside = _axes.windows(UOp.const(True, dtypes.bool, long.shape).pad([widths[mode]]), k)
+        inside = along_axes.windows(UOp.const(True, dtypes.bool, long.shape).pad([widths[mode]]), k)
         factors = inside.where(factors, composite.zeros_like(factors))
-    return _bodies.sum_of_products((windows, factors), 1)
+    return elementwise.sum_of_products((windows, factors), 1)

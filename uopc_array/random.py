@@ -11,10 +11,10 @@ from typing import Any
 
 from numpy import random as _numpy_random
 
-from uopc_array._host import call_host, to_host
-from uopc_array._nodes import node_from_numpy
-from uopc_array._tracing import current_record, user_line
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import node_from_numpy
+from uopc_array._array.tracing import current_record, user_line
+from uopc_array._functions.host import call_host, to_host
 from uopc_core.errors import TraceError, shortened
 
 __all__ = ["Generator", "RandomState", "default_rng"]

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from uopc_array._arguments import ArrayLike, as_real, from_memory, node_of, wrap, wrap_array
-from uopc_array._nodes import cast_node
-from uopc_array._promotion import promote_dtypes
-from uopc_array._realize import buffer_of_node
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._array.nodes import cast_node
+from uopc_array._array.promotion import promote_dtypes
+from uopc_array._array.realize import buffer_of_node
+from uopc_array._functions.arguments import ArrayLike, as_real, from_memory, node_of, wrap, wrap_array
 from uopc_core import TRACKED, Ops, UOp, composite, dtypes, searchsorted_vector, sort_last_axis
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from uopc_array import _axes
-from uopc_array._arguments import as_real, node_of, normalize_axis, wrap
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._functions import along_axes
+from uopc_array._functions.arguments import as_real, node_of, normalize_axis, wrap
 from uopc_core import UOp, argsort_last_axis, sort_last_axis
 from uopc_core.errors import AxisError
 
@@ -21,8 +21,8 @@ def _sorted(
         raise AxisError(f"{name}: expected one axis or more, got an array of shape ()")
     at = normalize_axis(name, axis, node.ndim)
     last = node.ndim - 1
-    ordered = rule(_axes.move_axis(node, at, last), bool(descending), bool(stable))
-    return wrap(_axes.move_axis(ordered, last, at))
+    ordered = rule(along_axes.move_axis(node, at, last), bool(descending), bool(stable))
+    return wrap(along_axes.move_axis(ordered, last, at))
 
 
 def sort(x: Array, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Array:

@@ -9,7 +9,7 @@ import pytest
 
 import uopc_array as xp
 from uopc_array import grad, jit
-from uopc_array.jit import MAX_TRACES
+from uopc_array._transforms.jit import MAX_TRACES
 from uopc_core.errors import TraceError
 
 

@@ -19,7 +19,7 @@ import pytest
 
 import uopc_array as xp
 from uopc_array import grad, jit, value_and_grad, vmap
-from uopc_array.array import Array
+from uopc_array._array.array import Array
 from uopc_core.errors import TraceError
 
 

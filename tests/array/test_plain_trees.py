@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uopc_array import _plain_trees as plain
-from uopc_array import _trees
+from uopc_array._transforms import plain_trees as plain
+from uopc_array._transforms import trees
 
 optree: Any = optree_module  # its types know no trees of anything
-NAMESPACE = _trees.NAMESPACE
+NAMESPACE = trees.NAMESPACE
 
 
 class Pair(NamedTuple):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from uopc_array._promotion import promote, promote_to, result_dtype
+from uopc_array._array.promotion import promote, promote_to, result_dtype
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 DTYPES += ["complex64", "complex128"]

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from uopc_array import _bodies
+from uopc_array._array.nodes import to_operand
+from uopc_array._array.promotion import promote, promote_to, result_dtype
 from uopc_array._functions.elementwise import (
     ANY,
     BITS,
@@ -19,9 +20,8 @@ from uopc_array._functions.elementwise import (
     numpys_ufunc,
 )
 from uopc_array._functions.ufunc import HostUfunc, PairUfunc, entered
-from uopc_array._nodes import to_operand
-from uopc_array._promotion import promote, promote_to, result_dtype
 from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_float, is_integer
+from uopc_core.numerics import elementwise
 
 __all__: list[str] = []
 
@@ -31,18 +31,18 @@ def _fmod(x: UOp, y: UOp) -> UOp:
         x, y = x.cast(dtypes.int8), y.cast(dtypes.int8)
     if not is_float(x.dtype):
         rest = x % y  # has the sign of y
-        return (rest.ne(0) & (_bodies.signbit(x).ne(_bodies.signbit(y)))).where(rest - y, rest)
-    size = _bodies.size_with_sign(x) % _bodies.size_with_sign(y)
-    return _bodies.signbit(x).where(-size, size)
+        return (rest.ne(0) & (elementwise.signbit(x).ne(elementwise.signbit(y)))).where(rest - y, rest)
+    size = elementwise.size_with_sign(x) % elementwise.size_with_sign(y)
+    return elementwise.signbit(x).where(-size, size)
 
 
 def _ignoring_nan(op: Ops) -> Callable[[UOp, UOp], UOp]:
-    return lambda x, y: _bodies.isnan(x).where(y, _bodies.isnan(y).where(x, x.binary(op, y)))
+    return lambda x, y: elementwise.isnan(x).where(y, elementwise.isnan(y).where(x, x.binary(op, y)))
 
 
 def _heaviside(x: UOp, y: UOp) -> UOp:
     step = (x > 0).where(1, composite.zeros_like(x))
-    return _bodies.isnan(x).where(x, x.eq(0).where(y, step))
+    return elementwise.isnan(x).where(x, x.eq(0).where(y, step))
 
 
 def _logaddexp2(x: UOp, y: UOp) -> UOp:
@@ -50,14 +50,14 @@ def _logaddexp2(x: UOp, y: UOp) -> UOp:
     dtype = x.dtype
     x, y = x.cast(dtypes.float64), y.cast(dtypes.float64)
     distance = x - y
-    apart = (_bodies.isnan(distance) & x.eq(y)).where(composite.zeros_like(x), distance)  # equal infinities
+    apart = (elementwise.isnan(distance) & x.eq(y)).where(composite.zeros_like(x), distance)  # equal infinities
     first = apart >= 0
     ratio = first.where(-apart, apart).unary(Ops.EXP2)  # of the smaller power to the larger
     return (first.where(x, y) + ratio.unary(Ops.LOG1P) / math.log(2)).cast(dtype)
 
 
 def _divmod(x: UOp, y: UOp) -> tuple[UOp, UOp]:
-    return _bodies.floor_divide(x, y), _bodies.remainder(x, y)
+    return elementwise.floor_divide(x, y), elementwise.remainder(x, y)
 
 
 def _promoted_wide(name: str, x1: Any, x2: Any) -> tuple[UOp, ...]:
@@ -85,18 +85,23 @@ def _promoted_for_power(name: str, x1: Any, x2: Any) -> tuple[UOp, ...]:
 binary(
     "add",
     ANY,
-    _bodies.add,
+    elementwise.add,
     "``x1 + x2``; logical or of bool.",
     "xp.asarray([1.0, 2.0]), xp.asarray([4.0, 3.0])",
     "[5., 5.]",
 )
 binary(
-    "subtract", ANY, _bodies.subtract, "``x1 - x2``.", "xp.asarray([1.0, 2.0]), xp.asarray([4.0, 3.0])", "[-3., -1.]"
+    "subtract",
+    ANY,
+    elementwise.subtract,
+    "``x1 - x2``.",
+    "xp.asarray([1.0, 2.0]), xp.asarray([4.0, 3.0])",
+    "[-3., -1.]",
 )
 binary(
     "multiply",
     ANY,
-    _bodies.multiply,
+    elementwise.multiply,
     "``x1 * x2``; logical and of bool.",
     "xp.asarray([1.0, 2.0]), xp.asarray([4.0, 3.0])",
     "[4., 6.]",
@@ -104,7 +109,7 @@ binary(
 binary(
     "divide true_divide",
     FLOATING,
-    _bodies.divide,
+    elementwise.divide,
     "``x1 / x2``, the true quotient.",
     "xp.asarray([1.0, 2.0]), xp.asarray([4.0, 3.0])",
     "[0.25      , 0.66666667]",
@@ -112,7 +117,7 @@ binary(
 binary(
     "floor_divide",
     REAL,
-    _bodies.floor_divide,
+    elementwise.floor_divide,
     "``x1 // x2``, the quotient rounded down.",
     "xp.asarray([7, -7]), 3",
     "[ 2, -3] int64",
@@ -120,7 +125,7 @@ binary(
 binary(
     "remainder mod",
     REAL,
-    _bodies.remainder,
+    elementwise.remainder,
     "``x1 % x2``, with the sign of ``x2``.",
     "xp.asarray([7, -7]), 3",
     "[1, 2] int64",
@@ -128,7 +133,7 @@ binary(
 binary(
     "maximum",
     REAL,
-    _bodies.maximum,
+    elementwise.maximum,
     "The larger of the two, nan where either is nan.",
     "xp.asarray([1.0, 2.0]), xp.asarray([4.0, 3.0])",
     "[4., 3.]",
@@ -136,7 +141,7 @@ binary(
 binary(
     "minimum",
     REAL,
-    _bodies.minimum,
+    elementwise.minimum,
     "The smaller of the two, nan where either is nan.",
     "xp.asarray([1.0, 2.0]), xp.asarray([4.0, 3.0])",
     "[1., 2.]",
@@ -191,7 +196,7 @@ binary(
 binary(
     "bitwise_left_shift left_shift",
     BITS,
-    _bodies.left_shift,
+    elementwise.left_shift,
     "``x1 << x2``; 0 where the shift passes the width.",
     "xp.asarray([6, 5]), xp.asarray([3, 1])",
     "[48, 10] int64",
@@ -199,7 +204,7 @@ binary(
 binary(
     "bitwise_right_shift right_shift",
     BITS,
-    _bodies.right_shift,
+    elementwise.right_shift,
     "``x1 >> x2``, keeping the sign.",
     "xp.asarray([6, 5]), xp.asarray([3, 1])",
     "[0, 2] int64",
@@ -207,7 +212,7 @@ binary(
 binary(
     "pow power",
     ANY,
-    _bodies.power,
+    elementwise.power,
     "``x1`` to the power ``x2``; bool counts as int8.",
     "xp.asarray([1, 2, 3]), 2",
     "[1, 4, 9] int64",
@@ -276,23 +281,23 @@ binary(
 )
 
 comparison(
-    "equal", ANY, _bodies.equal, "``x1 == x2``, by value.", "xp.asarray([1, 2, 3]), 2", "[False,  True, False] bool"
+    "equal", ANY, elementwise.equal, "``x1 == x2``, by value.", "xp.asarray([1, 2, 3]), 2", "[False,  True, False] bool"
 )
 comparison(
     "not_equal",
     ANY,
-    _bodies.not_equal,
+    elementwise.not_equal,
     "``x1 != x2``, by value.",
     "xp.asarray([1, 2, 3]), 2",
     "[ True, False,  True] bool",
 )
 comparison(
-    "less", REAL, _bodies.less, "``x1 < x2``, by value.", "xp.asarray([1, 2, 3]), 2", "[ True, False, False] bool"
+    "less", REAL, elementwise.less, "``x1 < x2``, by value.", "xp.asarray([1, 2, 3]), 2", "[ True, False, False] bool"
 )
 comparison(
     "less_equal",
     REAL,
-    _bodies.less_equal,
+    elementwise.less_equal,
     "``x1 <= x2``, by value.",
     "xp.asarray([1, 2, 3]), 2",
     "[ True,  True, False] bool",
@@ -300,7 +305,7 @@ comparison(
 comparison(
     "greater",
     REAL,
-    _bodies.greater,
+    elementwise.greater,
     "``x1 > x2``, by value.",
     "xp.asarray([1, 2, 3]), 2",
     "[False, False,  True] bool",
@@ -308,7 +313,7 @@ comparison(
 comparison(
     "greater_equal",
     REAL,
-    _bodies.greater_equal,
+    elementwise.greater_equal,
     "``x1 >= x2``, by value.",
     "xp.asarray([1, 2, 3]), 2",
     "[False,  True,  True] bool",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from uopc_array._arguments import normalize_axis
+from uopc_array._array.nodes import cast_node
+from uopc_array._functions.arguments import normalize_axis
 from uopc_array._functions.reductions import accumulator, reduction
-from uopc_array._nodes import cast_node
 from uopc_core import Ops, UOp, composite, is_inexact
 from uopc_core.errors import AxisError
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from uopc_array import _axes
-from uopc_array._arguments import (
+from uopc_array._array.nodes import Operand, as_node, cast_node, is_scalar
+from uopc_array._array.promotion import promote, promote_to, result_dtype
+from uopc_array._functions import along_axes
+from uopc_array._functions.arguments import (
     ArrayLike,
     AxisLike,
     as_floating,
@@ -16,8 +18,6 @@ from uopc_array._arguments import (
     operand,
 )
 from uopc_array._functions.public import function
-from uopc_array._nodes import Operand, as_node, cast_node, is_scalar
-from uopc_array._promotion import promote, promote_to, result_dtype
 from uopc_core import DType, Ops, UOp, composite, is_bool
 from uopc_core.errors import ShapeError
 
@@ -126,13 +126,13 @@ def _slope(name: str, node: UOp, axis: int, spacing: ArrayLike, edge_order: int)
     n = node.shape[axis]
     if n < edge_order + 1:
         raise ShapeError(f"{name}: expected {edge_order + 1} points or more at axis {axis}, got shape {node.shape}")
-    rows = _axes.move_axis(node, axis, 0)
+    rows = along_axes.move_axis(node, axis, 0)
     gaps = _gaps(name, spacing, n, node.dtype)
     uniform = as_node(spacing).ndim == 0
     gaps = gaps.reshape((n - 1, *[1] * (node.ndim - 1))).expand((n - 1, *rows.shape[1:]))
     ends = _first_slope(rows, gaps, edge_order), _last_slope(rows, gaps, edge_order)
     parts = [ends[0], *_inner_slopes(rows, gaps, uniform), ends[1]]
-    return _axes.move_axis(composite.concat(parts, 0), 0, axis)
+    return along_axes.move_axis(composite.concat(parts, 0), 0, axis)
 
 
 def _part(rows: UOp, start: int, stop: int) -> UOp:
@@ -187,11 +187,11 @@ def trapezoid(name: str, y: UOp, x: UOp | None, dx: ArrayLike, axis: int) -> UOp
     """
     (node,) = as_floating(name, y)
     at = normalize_axis(name, axis, node.ndim)
-    rows = _axes.move_axis(node, at, node.ndim - 1)
+    rows = along_axes.move_axis(node, at, node.ndim - 1)
     pairs = _neighbours(rows, Ops.ADD)
     if x is None:
         return _area(name, pairs, operand(name, "dx", dx), at, axis)
-    points = x if x.ndim == 1 else _axes.move_axis(x, at, x.ndim - 1)
+    points = x if x.ndim == 1 else along_axes.move_axis(x, at, x.ndim - 1)
     gaps = _neighbours(points, Ops.CMPNE if is_bool(points.dtype) else Ops.SUB)
     heights, widths = promote(name, pairs, gaps)
     return (heights * widths * 0.5).reduce(Ops.ADD, 1)
@@ -201,7 +201,7 @@ def _area(name: str, pairs: UOp, dx: Operand, at: int, axis: int) -> UOp:
     """Half the sum of `pairs`, which are along the last axis and belong at the axis `at`, times `dx`."""
     if is_scalar(dx):
         return (pairs * (cast("float", dx) / 2)).reduce(Ops.ADD, 1)
-    heights, widths = promote(name, _axes.move_axis(pairs, pairs.ndim - 1, at), dx)
+    heights, widths = promote(name, along_axes.move_axis(pairs, pairs.ndim - 1, at), dx)
     return composite.reduce_axes(heights * (widths * 0.5), Ops.ADD, [normalize_axis(name, axis, heights.ndim)])
 
 

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from uopc_array._arguments import as_bits, as_real, as_real_floating
+from uopc_array._array.promotion import promote, promote_comparison, promote_floating, promote_to
+from uopc_array._functions.arguments import as_bits, as_real, as_real_floating
 from uopc_array._functions.describe import function_of_numpy
 from uopc_array._functions.ufunc import BinaryUfunc, PairUfunc, UnaryUfunc, entered
-from uopc_array._promotion import promote, promote_comparison, promote_floating, promote_to
 from uopc_core import Ops, UOp, dtypes
 
 __all__ = [

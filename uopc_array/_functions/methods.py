@@ -5,7 +5,7 @@ The functions stand above the class, and need it.
 
 from __future__ import annotations
 
-from uopc_array._described_methods import DescribedMethods
+from uopc_array._array.described_methods import DescribedMethods
 from uopc_array._functions import (
     binary,
     cumulative,

@@ -10,14 +10,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from uopc_array import _bodies
-from uopc_array._arguments import ArrayLike, AxisLike, as_floating, normalize_axes, operand
+from uopc_array._array.nodes import as_node, cast_node, is_scalar
+from uopc_array._array.promotion import promote, promote_to, result_dtype
+from uopc_array._array.realize import values_in_memory
+from uopc_array._functions.arguments import ArrayLike, AxisLike, as_floating, normalize_axes, operand
 from uopc_array._functions.reductions import MASKED, mask_on, reduction
-from uopc_array._nodes import as_node, cast_node, is_scalar
-from uopc_array._promotion import promote, promote_to, result_dtype
-from uopc_array._realize import values_in_memory
 from uopc_core import Ops, UOp, as_dtype, composite, dtypes, is_complex, is_inexact, real_dtype
 from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.numerics import elementwise
 
 __all__ = ["SPREAD", "floating_in", "in_dtype", "mean_of", "spread_of"]
 
@@ -37,14 +37,14 @@ def _with_numpys_divisor(public: Callable[..., Any]) -> Callable[..., Any]:
 
 def _squares(node: UOp) -> UOp:
     """The square of the absolute value, real."""
-    return _bodies.real(node * node.unary(Ops.CONJ)) if is_complex(node.dtype) else node * node
+    return elementwise.real(node * node.unary(Ops.CONJ)) if is_complex(node.dtype) else node * node
 
 
 def _shared_among(total: UOp, n: int | UOp) -> UOp:
     """``total / n``, of complex numbers part by part: a nan or inf in one leaves the other alone."""
     if not is_complex(total.dtype):
         return total / n
-    return (_bodies.real(total) / n).binary(Ops.COMPLEX, _bodies.imag(total) / n)
+    return (elementwise.real(total) / n).binary(Ops.COMPLEX, elementwise.imag(total) / n)
 
 
 def _selected(node: UOp, mask: UOp | None) -> UOp:
@@ -219,7 +219,7 @@ def std(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how: An
         Array(1., dtype=float64)
     """
     variance = _variance(name, a, axis, dtype, ddof, *how)
-    return _bodies.root_of_squares(variance) if isinstance(variance, UOp) else variance
+    return elementwise.root_of_squares(variance) if isinstance(variance, UOp) else variance
 
 
 @reduction("average(a, axis=None, weights=None, returned=False, *, keepdims=False)")

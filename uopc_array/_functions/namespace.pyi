@@ -2,9 +2,9 @@
 
 from typing import Any
 import numpy as np
-from uopc_array._arguments import ArrayLike
-from uopc_array._arguments import AxisLike
-from uopc_array.array import Array
+from uopc_array._functions.arguments import ArrayLike
+from uopc_array._functions.arguments import AxisLike
+from uopc_array._array.array import Array
 from uopc_array._functions.ufunc import BinaryUfunc
 from uopc_array._functions.ufunc import HostUfunc
 from uopc_array._functions.ufunc import PairUfunc

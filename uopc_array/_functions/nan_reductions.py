@@ -6,12 +6,12 @@ from math import inf, nan
 from types import NotImplementedType
 from typing import Any
 
-from uopc_array import _bodies
-from uopc_array._arguments import ArrayLike, AxisLike, as_real, normalize_axes
 from uopc_array._functions import reductions
+from uopc_array._functions.arguments import ArrayLike, AxisLike, as_real, normalize_axes
 from uopc_array._functions.moments import SPREAD, floating_in, in_dtype, mean_of, spread_of
 from uopc_array._functions.reductions import EVERY, MASKED, mask_on, reduced, reduction
 from uopc_core import Ops, UOp, as_dtype, is_inexact
+from uopc_core.numerics import elementwise
 
 __all__: list[str] = []
 
@@ -163,4 +163,4 @@ def nanstd(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how:
         Array(1., dtype=float64)
     """
     variance = _variance(name, a, axis, dtype, ddof, *how)
-    return _bodies.root_of_squares(variance) if isinstance(variance, UOp) else variance
+    return elementwise.root_of_squares(variance) if isinstance(variance, UOp) else variance

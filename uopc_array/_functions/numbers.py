@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from uopc_array import _bodies
-from uopc_array._arguments import ArrayLike, as_floating, as_real, filler, integer, node_of, wrap
+from uopc_array._array.array import Array
+from uopc_array._array.promotion import promote
+from uopc_array._functions.arguments import ArrayLike, as_floating, as_real, filler, integer, node_of, wrap
 from uopc_array._functions.public import function
-from uopc_array._promotion import promote
-from uopc_array.array import Array
 from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_float, is_inexact, is_integer
+from uopc_core.numerics import elementwise
 
 __all__: list[str] = []
 
@@ -36,13 +36,13 @@ def round_to(name: str, a: UOp, decimals: int) -> UOp:
         Array([1.2, 1.4], dtype=float64)
     """
     places = integer(name, "decimals", decimals)
-    node = _bodies.rint(a) if places == 0 or is_bool(a.dtype) else a
+    node = elementwise.rint(a) if places == 0 or is_bool(a.dtype) else a
     return _rounded(node, places) if places else node
 
 
 def _rounded(node: UOp, decimals: int) -> UOp:
     if is_complex(node.dtype):
-        re, im = (_rounded(part, decimals) for part in (_bodies.real(node), _bodies.imag(node)))
+        re, im = (_rounded(part, decimals) for part in (elementwise.real(node), elementwise.imag(node)))
         return re.binary(Ops.COMPLEX, im)
     size = math.fabs(decimals)
     scale = 10.0**size if size < 309 else math.inf  # as NumPy's power of floats
@@ -119,8 +119,8 @@ def clip(
     bounds = [bound for bound in (min, max) if bound is not None]
     out, *limits = as_real(name, *promote(name, a, *bounds))
     if min is not None:
-        out = _bodies.maximum(out, limits.pop(0))
-    return _bodies.minimum(out, limits[0]) if max is not None else out
+        out = elementwise.maximum(out, limits.pop(0))
+    return elementwise.minimum(out, limits[0]) if max is not None else out
 
 
 @function("real(val)", gives="like")
@@ -136,7 +136,7 @@ def real(name: str, val: UOp) -> UOp:
         >>> xp.real(xp.asarray([3.0 + 4.0j, -2.0j]))
         Array([ 3., -0.], dtype=float64)
     """
-    return _bodies.real(val)
+    return elementwise.real(val)
 
 
 @function("imag(val)", gives="like")
@@ -152,7 +152,7 @@ def imag(name: str, val: UOp) -> UOp:
         >>> xp.imag(xp.asarray([3.0 + 4.0j, -2.0j]))
         Array([ 4., -2.], dtype=float64)
     """
-    return _bodies.imag(val)
+    return elementwise.imag(val)
 
 
 @function("angle(z, deg=False)")
@@ -170,7 +170,7 @@ def angle(name: str, z: UOp, deg: bool) -> UOp:
         Array([1.57079633, 3.14159265], dtype=float64)
     """
     (node,) = as_floating(name, z)
-    out = _bodies.imag(node).binary(Ops.ATAN2, _bodies.real(node))
+    out = elementwise.imag(node).binary(Ops.ATAN2, elementwise.real(node))
     return out * (180 / math.pi) if deg else out
 
 
@@ -188,7 +188,7 @@ def sinc(name: str, x: UOp) -> UOp:
         Array([1.        , 0.63661977], dtype=float64)
     """
     (node,) = as_floating(name, x)
-    whole = _bodies.real(node).unary(Ops.RINT)
+    whole = elementwise.real(node).unary(Ops.RINT)
     odd = (whole * 0.5).unary(Ops.FLOOR).ne(whole * 0.5)
     rest = node - whole.cast(node.dtype)  # exact, so that the sine is 0 at whole numbers
     sine = (rest * math.pi).unary(Ops.SIN)
@@ -228,7 +228,7 @@ def isposinf(name: str, x: UOp) -> UOp:
         Array([False,  True], dtype=bool)
     """
     (node,) = as_real(name, x)
-    return _bodies.isinf(node) & ~_bodies.signbit(node)
+    return elementwise.isinf(node) & ~elementwise.signbit(node)
 
 
 @function("isneginf(x, out=None)")
@@ -248,7 +248,7 @@ def isneginf(name: str, x: UOp) -> UOp:
         Array([False,  True], dtype=bool)
     """
     (node,) = as_real(name, x)
-    return _bodies.isinf(node) & _bodies.signbit(node)
+    return elementwise.isinf(node) & elementwise.signbit(node)
 
 
 @function("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)")
@@ -276,7 +276,7 @@ def nan_to_num(
             return node
         if not is_complex(node.dtype):
             return _numbers(name, node, nan, posinf, neginf)
-        parts = [_numbers(name, part, nan, posinf, neginf) for part in (_bodies.real(node), _bodies.imag(node))]
+        parts = [_numbers(name, part, nan, posinf, neginf) for part in (elementwise.real(node), elementwise.imag(node))]
         return parts[0].binary(Ops.COMPLEX, parts[1])
 
     if copy or not isinstance(x, Array) or x._is_number:
@@ -293,4 +293,4 @@ def _numbers(name: str, node: UOp, nan: ArrayLike, posinf: ArrayLike | None, neg
 
     out = node.eq(math.inf).where(put("posinf", largest if posinf is None else posinf), node)
     out = node.eq(-math.inf).where(put("neginf", -largest if neginf is None else neginf), out)
-    return _bodies.isnan(node).where(put("nan", nan), out)
+    return elementwise.isnan(node).where(put("nan", nan), out)

@@ -14,11 +14,11 @@ from functools import cache
 from itertools import count
 from typing import Any, TypeVar
 
-from uopc_array._arguments import node_of, view, wrap, wrap_array, wrap_like
+from uopc_array._array.array import Array
+from uopc_array._functions.arguments import node_of, view, wrap, wrap_array, wrap_like
 from uopc_array._functions.describe import ABSENT, Description, Kind, Parameter, described, function_of_numpy, path_of
+from uopc_array._functions.host import call_host
 from uopc_array._functions.outputs import only, store
-from uopc_array._host import call_host
-from uopc_array.array import Array
 from uopc_core import UOp
 from uopc_core.errors import shortened
 

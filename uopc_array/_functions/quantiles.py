@@ -7,15 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from uopc_array import _axes, _bodies
-from uopc_array._arguments import ArrayLike, AxisLike, as_real, as_real_floating, normalize_axes, operand, wrap
+from uopc_array._array.nodes import Operand, as_node, is_scalar
+from uopc_array._array.origins import gather
+from uopc_array._array.promotion import result_dtype
+from uopc_array._array.realize import values_in_memory
+from uopc_array._functions import along_axes
+from uopc_array._functions.arguments import (
+    ArrayLike,
+    AxisLike,
+    as_real,
+    as_real_floating,
+    normalize_axes,
+    operand,
+    wrap,
+)
 from uopc_array._functions.reductions import reduction
-from uopc_array._nodes import Operand, as_node, is_scalar
-from uopc_array._origins import gather
-from uopc_array._promotion import result_dtype
-from uopc_array._realize import values_in_memory
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_float, sort_last_axis
 from uopc_core.errors import IndexShapeError
+from uopc_core.numerics import elementwise
 
 __all__: list[str] = []
 
@@ -114,7 +123,7 @@ def _sorted_rows(node: UOp, axes: tuple[int, ...]) -> UOp:
     rest = [m for i, m in enumerate(node.shape) if i not in axes]
     n = prod(node.shape[i] for i in axes)
     ordered = sort_last_axis(composite.move_axes_last(node, axes).reshape((*rest, n)), False, False)
-    return _axes.move_axis(ordered, len(rest), 0)
+    return along_axes.move_axis(ordered, len(rest), 0)
 
 
 def _kept(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[int]:
@@ -126,7 +135,7 @@ def _with_nan(rows: UOp, out: UOp) -> UOp:
     if not is_float(rows.dtype):
         return out
     last = composite.broadcast_to(rows.index(rows.shape[0] - 1), out.shape)
-    return _bodies.isnan(last).where(last.cast(out.dtype), out)
+    return elementwise.isnan(last).where(last.cast(out.dtype), out)
 
 
 def _interpolated(name: str, rows: UOp, place: UOp, dtype: DType) -> UOp:
@@ -197,6 +206,6 @@ def _middle_of_numbers(name: str, rows: UOp) -> UOp:
     count = composite.reduce_axes(rows.eq(rows).cast(dtypes.int64), Ops.ADD, (0,))
     low = (count - 1).binary(Ops.MAX, 0) // 2
     places = [place.reshape((1, *place.shape)) for place in (low, count // 2)]
-    first, second = (_axes.take_along_axis(name, rows, place, 0).reshape(count.shape) for place in places)
+    first, second = (along_axes.take_along_axis(name, rows, place, 0).reshape(count.shape) for place in places)
     middle = (count % 2).eq(1).where(first, (first + second) * 0.5)
     return count.eq(0).where(float("nan"), middle)

@@ -9,9 +9,9 @@ from functools import partial
 from types import NotImplementedType
 from typing import Any
 
-from uopc_array._arguments import ArrayLike, AxisLike, as_real, filler, normalize_axes, normalize_axis
+from uopc_array._array.nodes import cast_node, mask_node
+from uopc_array._functions.arguments import ArrayLike, AxisLike, as_real, filler, normalize_axes, normalize_axis
 from uopc_array._functions.public import function
-from uopc_array._nodes import cast_node, mask_node
 from uopc_core import (
     DTYPES,
     DType,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from uopc_array._arguments import ArrayLike, as_real, check_choice
+from uopc_array._array.nodes import cast_node, node_from_numpy
+from uopc_array._array.origins import gather
+from uopc_array._array.promotion import broadcast, promote, promote_dtypes
+from uopc_array._array.realize import buffer_of_node
+from uopc_array._functions.arguments import ArrayLike, as_real, check_choice
 from uopc_array._functions.public import function
-from uopc_array._nodes import cast_node, node_from_numpy
-from uopc_array._origins import gather
-from uopc_array._promotion import broadcast, promote, promote_dtypes
-from uopc_array._realize import buffer_of_node
 from uopc_core import UOp, composite, dtypes, is_integer, searchsorted_vector
 from uopc_core.errors import DTypeError, ShapeError, SorterShapeError
 

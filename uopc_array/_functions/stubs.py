@@ -23,11 +23,11 @@ _IMPORTS = {  # by the name that needs it
     "Any": "from typing import Any",
     "Self": "from typing import Self",
     "np": "import numpy as np",
-    "ArrayLike": "from uopc_array._arguments import ArrayLike",
-    "AxisLike": "from uopc_array._arguments import AxisLike",
-    "ShapeLike": "from uopc_array._arguments import ShapeLike",
-    "Handle": "from uopc_array._handle import Handle",
-    "Array": "from uopc_array.array import Array",
+    "ArrayLike": "from uopc_array._functions.arguments import ArrayLike",
+    "AxisLike": "from uopc_array._functions.arguments import AxisLike",
+    "ShapeLike": "from uopc_array._functions.arguments import ShapeLike",
+    "Handle": "from uopc_array._array.handle import Handle",
+    "Array": "from uopc_array._array.array import Array",
     **{f"{kind}Ufunc": f"from uopc_array._functions.ufunc import {kind}Ufunc" for kind in _UFUNCS},
 }
 _OUT = "_Out = Array | np.ndarray[Any, Any] | None"

@@ -11,20 +11,20 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
-from uopc_array._arguments import node_of, normalize_axis, wrap
-from uopc_array._assignment import scattered
+from uopc_array._array.array import Array
+from uopc_array._array.assignment import scattered
+from uopc_array._array.index import is_basic, parse_key, view_of
+from uopc_array._array.lenses import write_back
+from uopc_array._array.nodes import as_node, cast_node, default_dtype, is_scalar, mask_node, node_from_numpy
+from uopc_array._array.operators import check_same_kind
+from uopc_array._array.promotion import check_cast, check_casting, promote_dtypes, result_dtype
+from uopc_array._functions.arguments import node_of, normalize_axis, wrap
 from uopc_array._functions.describe import function_of_numpy
+from uopc_array._functions.host import call_host, to_host
 from uopc_array._functions.outputs import only, store
 from uopc_array._functions.public import FUNCTIONS, ROUTES
 from uopc_array._functions.reductions import accumulator, reduced_by
 from uopc_array._functions.searching import where as chosen
-from uopc_array._host import call_host, to_host
-from uopc_array._indexing import is_basic, parse_key, view_of
-from uopc_array._lenses import write_back
-from uopc_array._nodes import as_node, cast_node, default_dtype, is_scalar, mask_node, node_from_numpy
-from uopc_array._operators import check_same_kind
-from uopc_array._promotion import check_cast, check_casting, promote_dtypes, result_dtype
-from uopc_array.array import Array
 from uopc_core import DType, Ops, UOp, as_dtype, composite, dtypes, is_complex, is_inexact
 from uopc_core.errors import shortened
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from uopc_array import _bodies
 from uopc_array._functions.elementwise import ANY, BITS, FLOATING, REAL, REAL_FLOATING, numpys_ufunc, unary
 from uopc_array._functions.ufunc import HostUfunc, entered
 from uopc_core import Ops, UOp, dtypes, is_bool
+from uopc_core.numerics import elementwise
 
 __all__: list[str] = []
 
 
 def _cbrt(x: UOp) -> UOp:
-    size = _bodies.size_with_sign(x)
+    size = elementwise.size_with_sign(x)
     guess = size ** (1 / 3)
     # one Newton step takes away the error of the exponent, which is no third; not where the root is 0 or not finite
     step = (size / guess / guess - guess) / 3  # no power of the guess: it may overflow
-    usable = _bodies.isfinite(size) & size.ne(0)
+    usable = elementwise.isfinite(size) & size.ne(0)
     root = guess + usable.where(step, 0).stage("detach")  # whose slope is nothing to that of the guess
     return root.binary(Ops.COPYSIGN, x)
 
 
 def _conj(x: UOp) -> UOp:
-    return x.cast(dtypes.int8) if is_bool(x.dtype) else _bodies.conj(x)
+    return x.cast(dtypes.int8) if is_bool(x.dtype) else elementwise.conj(x)
 
 
 def _logical_not(x: UOp) -> UOp:
@@ -96,7 +96,7 @@ unary(
 unary(
     "expm1",
     FLOATING,
-    _bodies.expm1,
+    elementwise.expm1,
     "``exp(x) - 1`` without the cancellation near 0.",
     "xp.asarray([0.0, 0.5])",
     "[0.        , 0.64872127]",
@@ -125,16 +125,16 @@ unary(
 unary(
     "tan",
     FLOATING,
-    _bodies.tan,
+    elementwise.tan,
     "Tangent of an angle in radians.",
     "xp.asarray([0.0, 0.5])",
     "[0.        , 0.54630249]",
 )
-unary("tanh", FLOATING, _bodies.tanh, "Hyperbolic tangent.", "xp.asarray([0.0, 0.5])", "[0.        , 0.46211716]")
+unary("tanh", FLOATING, elementwise.tanh, "Hyperbolic tangent.", "xp.asarray([0.0, 0.5])", "[0.        , 0.46211716]")
 unary(
     "ceil",
     REAL,
-    _bodies.ceil,
+    elementwise.ceil,
     "Least integer that is not less; integers as they are.",
     "xp.asarray([-1.5, 0.0, 2.5])",
     "[-1.,  0.,  3.]",
@@ -142,7 +142,7 @@ unary(
 unary(
     "floor",
     REAL,
-    _bodies.floor,
+    elementwise.floor,
     "Greatest integer that is not greater; integers as they are.",
     "xp.asarray([-1.5, 0.0, 2.5])",
     "[-2.,  0.,  2.]",
@@ -150,7 +150,7 @@ unary(
 unary(
     "trunc",
     REAL,
-    _bodies.trunc,
+    elementwise.trunc,
     "Nearest integer towards 0; integers as they are.",
     "xp.asarray([-1.5, 0.0, 2.5])",
     "[-1.,  0.,  2.]",
@@ -158,7 +158,7 @@ unary(
 unary(
     "abs absolute",
     ANY,
-    _bodies.absolute,
+    elementwise.absolute,
     "Absolute value; of a complex number its modulus.",
     "xp.asarray([-1.5, 0.0, 2.5])",
     "[1.5, 0. , 2.5]",
@@ -167,7 +167,7 @@ unary(
 unary(
     "sign",
     ANY,
-    _bodies.sign,
+    elementwise.sign,
     "-1, 0 or 1 by the sign; of a complex number ``z / abs(z)``.",
     "xp.asarray([-1.5, 0.0, 2.5])",
     "[-1.,  0.,  1.]",
@@ -175,7 +175,7 @@ unary(
 unary(
     "signbit",
     REAL,
-    _bodies.signbit,
+    elementwise.signbit,
     "Whether the sign bit is set: -0.0 has one.",
     "xp.asarray([-1.5, 0.0, 2.5])",
     "[ True, False, False] bool",
@@ -184,7 +184,7 @@ unary(
 unary(
     "square",
     ANY,
-    _bodies.square,
+    elementwise.square,
     "``x * x``.",
     "xp.asarray([-1.5, 0.0, 2.5])",
     "[2.25, 0.  , 6.25]",
@@ -193,7 +193,7 @@ unary(
 unary(
     "reciprocal",
     ANY,
-    _bodies.reciprocal,
+    elementwise.reciprocal,
     "``1 / x``; of integers rounded towards 0.",
     "xp.asarray([1.0, 2.0])",
     "[1. , 0.5]",
@@ -202,7 +202,7 @@ unary(
 unary(
     "negative",
     ANY,
-    _bodies.negative,
+    elementwise.negative,
     "``-x``; unsigned integers wrap.",
     "xp.asarray([-1.5, 0.0, 2.5])",
     "[ 1.5, -0. , -2.5]",
@@ -210,7 +210,7 @@ unary(
 unary(
     "positive",
     ANY,
-    _bodies.positive,
+    elementwise.positive,
     "``+x``, the values as they are.",
     "xp.asarray([-1.5, 0.0, 2.5])",
     "[-1.5,  0. ,  2.5]",
@@ -227,7 +227,7 @@ unary(
 unary(
     "isfinite",
     ANY,
-    _bodies.isfinite,
+    elementwise.isfinite,
     "Whether a number is neither infinite nor nan.",
     "xp.asarray([1.0, xp.inf, xp.nan])",
     "[ True, False, False] bool",
@@ -236,7 +236,7 @@ unary(
 unary(
     "isinf",
     ANY,
-    _bodies.isinf,
+    elementwise.isinf,
     "Whether a number, or a part of it, is infinite.",
     "xp.asarray([1.0, xp.inf, xp.nan])",
     "[False,  True, False] bool",
@@ -245,7 +245,7 @@ unary(
 unary(
     "isnan",
     ANY,
-    _bodies.isnan,
+    elementwise.isnan,
     "Whether a number, or a part of it, is nan.",
     "xp.asarray([1.0, xp.inf, xp.nan])",
     "[False, False,  True] bool",
@@ -254,7 +254,7 @@ unary(
 unary(
     "bitwise_invert invert bitwise_not",
     BITS,
-    _bodies.bitwise_invert,
+    elementwise.bitwise_invert,
     "Every bit inverted; logical not of bool.",
     "xp.asarray([0, 5])",
     "[-1, -6] int64",
@@ -274,7 +274,7 @@ unary("fabs", REAL_FLOATING, Ops.ABS, "Absolute value as a floating number.", "x
 unary(
     "rint",
     FLOATING,
-    _bodies.rint,
+    elementwise.rint,
     "Nearest integer, ties to even, as a floating number; complex part by part.",
     "xp.asarray([1, 2])",
     "[1., 2.]",

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from uopc_array._host import call_host
+from uopc_array._array.array import Array
+from uopc_array._functions.host import call_host
 from uopc_array._interop import numpy_objects
-from uopc_array.array import Array
 from uopc_core.errors import shortened
 
 __all__ = ["host_function", "numpy_dir", "numpy_name"]

@@ -7,9 +7,9 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from uopc_array._handle import View
-from uopc_array._host import call_host, from_host
-from uopc_array.array import Array
+from uopc_array._array.array import Array
+from uopc_array._array.handle import View
+from uopc_array._functions.host import call_host, from_host
 from uopc_array.creation_functions import asarray
 
 __all__ = ["OBJECTS"]

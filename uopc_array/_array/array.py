@@ -1,0 +1,193 @@
+"""The array: a handle on a lazy graph that behaves as NumPy's `ndarray` does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from types import FunctionType
+from typing import Any, Self, cast
+
+from uopc_array._array.assignment import assign
+from uopc_array._array.described_methods import DescribedMethods
+from uopc_array._array.handle import View
+from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_element, read, read_any, read_box
+from uopc_array._array.methods import Methods
+from uopc_array._array.operators import Operators
+from uopc_array._array.protocols import Protocols
+from uopc_core import DType, Ops, UOp
+from uopc_core.errors import ShapeError, shortened
+
+__all__ = ["Array"]
+
+_BUFFER = Ops.BUFFER
+_const = UOp.const
+
+
+@dataclass(frozen=True)
+class LayoutFlags:
+    """NumPy's flags of an array; they cannot be set."""
+
+    _layout: Any
+    owndata: bool
+    writeable: bool
+    aligned: bool = True
+    writebackifcopy: bool = False
+
+    @property
+    def c_contiguous(self) -> bool:
+        return self._layout.c_contiguous
+
+    @property
+    def f_contiguous(self) -> bool:
+        return self._layout.f_contiguous
+
+    @property
+    def contiguous(self) -> bool:
+        return self._layout.contiguous
+
+    def __getitem__(self, name: str) -> bool:
+        known = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
+        attribute = known.get(name, str(name).lower())
+        if attribute not in (*known.values(), "contiguous", "writebackifcopy"):
+            raise KeyError(f"flags: expected C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, WRITEABLE or ALIGNED, got {name!r}")
+        return getattr(self, attribute)
+
+
+class Array(Operators, DescribedMethods, Methods, Protocols):
+    """An n-dimensional array of one dtype, computed when its values are asked for.
+
+    Made by `uopc_array.asarray` and the other creation functions, never by calling the class. Where NumPy gives a
+    scalar instead of an array of no axes, it is a number: its value never changes, and it hashes.
+
+    Attributes:
+        shape: extents, a tuple of int.
+        dtype: a `numpy.dtype`.
+    """
+
+    __slots__ = ()
+    __hash__ = Protocols.__hash__
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents, a tuple of int."""
+        return self._node.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The data type, a `numpy.dtype`."""
+        return self._node.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._node.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self._node.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self._node.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from an element to the next along each axis, where they would lie in NumPy."""
+        return self._layout().strides
+
+    @property
+    def flags(self) -> LayoutFlags:
+        """How the elements lie, as in NumPy: ``x.flags.c_contiguous``, ``x.flags["OWNDATA"]``."""
+        return LayoutFlags(self._layout().flags, not isinstance(self._alias, View), not self._is_number)
+
+    @property
+    def device(self) -> str:
+        """The device: "cpu"."""
+        return "cpu"
+
+    @property
+    def T(self) -> Self:
+        """The axes in reverse order."""
+        node = self._frame()
+        return self._moved(node, Ops.PERMUTE, range(node.ndim)[::-1])
+
+    @property
+    def mT(self) -> Self:
+        """The last two axes exchanged."""
+        n = self.ndim
+        if n < 2:
+            raise ShapeError(f"mT: expected two axes or more, got shape {self.shape}")
+        return self._moved(self._frame(), Ops.PERMUTE, [*range(n - 2), n - 1, n - 2])
+
+    def __getitem__(self, key: Any) -> Self:
+        """What `key` selects: ints, slices, ``None``, ``...``, integer arrays and bool masks, combined as in NumPy.
+
+        Raises:
+            IndexError: an index that is out of bounds, or no index at all.
+        """
+        alias = self._own_alias
+        if alias is not None and alias.is_shared and not self._is_shadowed and is_basic(key):
+            return self._item_of_shared(key)
+        uop = self._uop
+        if uop.op is _BUFFER and not uop.flags and names_one_element(key, uop.shape):
+            return self._from_uop(_const(uop.realized.array[key].item(), uop.dtype))
+        node = read_box(uop, key)
+        if node is not None:
+            return self._view(uop, node, ItemLens(key)) if node.shape else self._from_uop(node)
+        try:
+            key = concrete_key(key)
+            node = read_any(uop, key)
+        except Exception as error:
+            raise shortened(error) from None
+        if not node.shape and not _has_ellipsis(key):
+            return self._from_uop(node)
+        shares = is_basic(key) and not self._is_number
+        return self._view(uop, node, ItemLens(key)) if shares else self._array_from_uop(node)
+
+    def _item_of_shared(self, key: Any) -> Self:
+        """An item of an array that several threads write to, without a hold on its memory."""
+        frame = self._frame()
+        try:
+            key = concrete_key(key)
+            node = read(frame, key)
+        except Exception as error:
+            raise shortened(error) from None
+        if node.shape or _has_ellipsis(key):
+            return self._view(frame, node, ItemLens(key))
+        items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+        part = self._part((ItemLens((*items, Ellipsis)),))
+        return self._from_uop(read(self._uop, key) if part is None else part)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign to what `key` selects; the value is converted to the dtype of the array and broadcast.
+
+        Raises:
+            IndexError: an index that is out of bounds, or no index at all.
+            ShapeError: a value that cannot be broadcast to the place.
+        """
+        try:
+            assign(self, key, value)
+        except Exception as error:
+            raise shortened(error, "assignment") from error.__cause__
+
+    def _item_at(self, number: int) -> Self:
+        return self[number]
+
+
+for _part in (Operators, Methods, Protocols):
+    for _method in vars(_part).values():
+        if isinstance(_method, FunctionType):  # where a call does not fit, Python's message has this name
+            _method.__qualname__ = f"Array.{_method.__name__}"
+
+
+def _has_ellipsis(key: Any) -> bool:
+    """Whether `key` asks for an array where no axes are left, rather than for a number."""
+    items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+    return any(item is Ellipsis for item in items)

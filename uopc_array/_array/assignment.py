@@ -1,0 +1,285 @@
+"""Item assignment: the node of an array after ``x[key] = value``, and the write in place where nobody else can see it.
+
+Index arrays scatter into the view that the basic items of the key select; that is written back to what it came from.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from uopc_array._array.cells import is_leaf, make_leaf, write_element, write_in_memory
+from uopc_array._array.handle import Handle, View
+from uopc_array._array.index import (
+    ItemLens,
+    ParsedKey,
+    advanced_orders,
+    concrete_key,
+    is_basic,
+    names_one_element,
+    parse_key,
+    view_of,
+)
+from uopc_array._array.lenses import write_back
+from uopc_array._array.nodes import Operand, as_node, cast_handle, cast_node, const_node, is_scalar, to_operand
+from uopc_array._array.origins import scatter
+from uopc_array._array.realize import buffer_of_node
+from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer
+from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
+
+__all__ = ["assign", "assigned", "check_assignable", "scattered", "value_node"]
+
+NumPyArray = np.ndarray[Any, Any]
+_BUFFER = Ops.BUFFER
+_REALS = frozenset({bool, int, float})
+LARGE = 1 << 15  # elements from which a pending value is written in the graph, where it is half of the array
+
+
+def assigned(x: UOp, key: Any, value: Any) -> UOp:
+    """The node of `x` after ``x[key] = value``.
+
+    Raises:
+        ShapeError: the value cannot be broadcast to what the key selects.
+        DTypeError: a complex value for a real array.
+        IndexError: see `parse_key`.
+    """
+    operand = _operand_for(x.dtype, value)
+    mask = _mask_alone(key)
+    if mask is not None and _fits_under_mask(x, mask, operand):
+        return _assigned_where(x, mask, operand)
+    parsed = parse_key(key, x.shape)
+
+    def placed(view: UOp) -> UOp:
+        if parsed.arrays:
+            return scattered("assignment", view, parsed, operand, "set")
+        return value_node(operand, x.dtype, view.shape)
+
+    return write_back(x, lambda node: view_of(node, parsed), placed)
+
+
+def _operand_for(dtype: DType, value: Any) -> Operand:
+    """`value` ready to be stored in an array of `dtype`; ints in a list must fit into it, as one alone must, and as a
+    real number of NumPy must.
+    """
+    if is_integer(dtype) and isinstance(value, list | tuple):
+        return as_node(value, dtype, name="assignment")
+    if is_integer(dtype) and isinstance(value, np.integer | np.floating):
+        return value.item()
+    if isinstance(value, str | bytes):
+        raise DTypeValueError(f"assignment: expected numbers or arrays, got {value!r:.60} ({type(value).__name__})")
+    return to_operand(value, "assignment")
+
+
+def value_node(value: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
+    """`value` in the dtype and shape of the place it is written to; surplus leading axes of extent 1 are dropped."""
+    if is_scalar(value):
+        check_assignable(as_node(value, name="assignment").dtype, dtype)
+        return const_node("assignment", value, dtype, shape)
+    node = as_node(value, name="assignment")
+    check_assignable(node.dtype, dtype)
+    if isinstance(value, Handle) and value._weak:
+        node = cast_handle(value, dtype, "assignment")
+    extra = max(0, node.ndim - len(shape))
+    if node.shape[:extra] == (1,) * extra:
+        node = node.reshape(node.shape[extra:])
+    try:
+        return composite.broadcast_to(cast_node(node, dtype), shape)
+    except ShapeError:
+        raise ShapeError(
+            f"assignment: a value of shape {node.shape} cannot be broadcast to the place of shape {shape}"
+        ) from None
+
+
+def check_assignable(given: DType, dtype: DType) -> None:
+    """
+    Raises:
+        DTypeError: values of `given` would lose their imaginary part in an array of `dtype`.
+    """
+    if is_complex(given) and not (is_complex(dtype) or is_bool(dtype)):
+        raise DTypeError(
+            f"assignment: a value of {given.name} cannot be stored in an array of {dtype.name}; "
+            "take its real part first"
+        )
+
+
+def scattered(name: str, view: UOp, key: ParsedKey, value: Operand, mode: str) -> UOp:
+    """`view` after `value` has been put at what the index arrays of `key` pick from it, or combined with what is there.
+
+    Args:
+        name: the function, for messages.
+        mode: of SCATTER.
+    """
+    order, back = advanced_orders(key)
+    moved = view.permute(order)
+    gathered = key.arrays[0].shape + moved.shape[len(key.arrays) :]
+    placed = value_node(value, view.dtype, tuple([gathered[axis] for axis in back]))
+    source = placed.permute([back.index(axis) for axis in range(len(back))])
+    out = scatter(name, moved, source, *key.arrays, mode=mode, axes=order)
+    return out.permute([order.index(axis) for axis in range(len(order))])
+
+
+def _mask_alone(key: Any) -> UOp | None:
+    """The mask, where the whole key is one."""
+    if isinstance(key, tuple) or not (isinstance(key, Handle) or hasattr(key, "dtype")):
+        return None
+    node = as_node(key)
+    return node if is_bool(node.dtype) and node.shape else None
+
+
+def _fits_under_mask(x: UOp, mask: UOp, value: Operand) -> bool:
+    """Whether `value` is one and the same for every element of the mask, so that no positions are needed."""
+    if mask.shape != x.shape[: mask.ndim]:
+        return False
+    shape = () if is_scalar(value) else as_node(value).shape
+    rest = x.shape[mask.ndim :]
+    return len(shape) <= len(rest) and all(n in (1, m) for n, m in zip(shape[::-1], rest[::-1], strict=False))
+
+
+def _assigned_where(x: UOp, mask: UOp, value: Operand) -> UOp:
+    spread = composite.broadcast_to(mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim)), x.shape)
+    return spread.where(value_node(value, x.dtype, x.shape), x)
+
+
+def assign(x: Handle, key: Any, value: Any) -> None:
+    """``x[key] = value``: on the memory itself where only `x` can see it, else in the graph."""
+    if x._alias is None:
+        shape = x._node.shape
+        if not shape:
+            x._refuse_number("assignment")
+        if type(value) in _REALS and not x._is_shadowed:
+            if type(key) is not slice and names_one_element(key, shape):
+                if write_element(x, key, value):
+                    return
+            elif _is_plain(key) and write_in_memory(x, (), _store, key, value):
+                return
+    operand = _operand_for(x._node.dtype, value)
+    if not _is_same_view(x, key, operand):
+        while not _is_assigned(x, key, operand):
+            pass
+
+
+def _is_assigned(x: Handle, key: Any, operand: Operand) -> bool:
+    """Assign, unless another thread comes between."""
+    if _needs_graph(x, key, operand) or (_is_most_of(x, operand) and is_basic(key)):
+        _settle_base(x)
+        x._update(lambda node: assigned(node, key, operand))
+        return True
+    stored = _values_for(x._node.dtype, operand)
+    places = _key_for_numpy(key)
+    alias = x._alias
+    base, lenses = (alias.base, alias.lenses) if isinstance(alias, View) else (x, ())
+    cell = base._cell() if base._is_shadowed else base
+    if not is_leaf(cell):
+        base._memory("item assignment")
+        make_leaf(cell)
+    if lenses:
+        x._let_go()
+    return write_in_memory(cell, lenses, _store, places, stored)
+
+
+def _is_same_view(x: Handle, key: Any, value: Operand) -> bool:
+    """Whether `value` is ``x[key]`` itself: the second half of ``x[key] += y``, which has written already."""
+    if not isinstance(value, Handle) or not isinstance(value._alias, View):
+        return False
+    *before, lens = value._alias.lenses
+    if not isinstance(lens, ItemLens) or not is_basic(key) or lens.key != key:
+        return False
+    alias = x._alias
+    base, lenses = (alias.base, alias.lenses) if isinstance(alias, View) else (x, ())
+    return value._alias.base is base and tuple(before) == lenses
+
+
+def _settle_base(x: Handle) -> None:
+    """Compute what is written to before it changes again, so that a loop of assignments does not pile up."""
+    base = x._alias.base if isinstance(x._alias, View) else x
+    if not base._uop.flags:
+        base._memory("item assignment")
+
+
+def _is_plain(key: Any) -> bool:
+    """Whether `key` is an int, a slice of ints or a tuple of those."""
+    if type(key) is slice:
+        return (
+            (key.start is None or type(key.start) is int)
+            and (key.stop is None or type(key.stop) is int)
+            and (key.step is None or type(key.step) is int)
+        )
+    if type(key) is tuple:
+        items = cast("tuple[Any, ...]", key)
+        return all([type(item) is int or (type(item) is slice and _is_plain(item)) for item in items])
+    return type(key) is int
+
+
+def _store(target: NumPyArray, key: Any, value: Any) -> None:
+    try:
+        target[key] = value
+    except IndexError as error:
+        parse_key(key, target.shape)  # finds words for what is no index
+        raise IndexBoundsError(f"assignment: {error}") from None
+    except OverflowError as error:
+        raise OverflowError(f"assignment: {error}; convert the array to a wider dtype first") from None
+    except ValueError as error:
+        if np.ndim(value):
+            raise ShapeError(
+                f"assignment: a value of shape {np.shape(value)} does not fit the place; {error}"
+            ) from None
+        raise
+
+
+def _needs_graph(x: Handle, key: Any, value: Operand) -> bool:
+    """Whether anything that takes part is under differentiation or traced, or no strides lead to `x`."""
+    alias = x._alias
+    if isinstance(alias, View) and alias.is_scattered():
+        return True
+    if x._base()._node.flags or (not is_scalar(value) and as_node(value).flags):
+        return True
+    items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
+    return any(isinstance(item, Handle) and item._uop.flags for item in items)
+
+
+def _is_most_of(x: Handle, value: Operand) -> bool:
+    """Whether `value` is a computation whose result fuses with the write, rather than being stored first and copied
+    then: the write in the graph passes over all of the base of `x`.
+    """
+    if is_scalar(value):
+        return False
+    node = as_node(value)
+    base = x._alias.base if isinstance(x._alias, View) else x
+    return node.realized is None and node.size >= max(LARGE, base._node.size // 2)
+
+
+def _values_for(dtype: DType, value: Operand) -> Any:
+    """`value` as NumPy stores it in an array of `dtype`: a number, or an array.
+
+    Raises:
+        DTypeError: see `check_assignable`.
+    """
+    if is_scalar(value):
+        if isinstance(value, complex):
+            check_assignable(as_node(value).dtype, dtype)
+        return value
+    if isinstance(value, Handle):
+        check_assignable(value._node.dtype, dtype)
+        values = value._memory("item assignment").array
+    else:
+        node = as_node(value)
+        check_assignable(node.dtype, dtype)
+        values = buffer_of_node(node).array
+    return converted(values, dtypes.uint32) if dtype is dtypes.uint32 else values
+
+
+def _key_for_numpy(key: Any) -> Any:
+    if isinstance(key, tuple):
+        return tuple([_key_for_numpy(item) for item in cast("tuple[Any, ...]", key)])
+    if isinstance(key, Handle):
+        return _within_range(key._memory("indexing").array)
+    if not isinstance(key, np.ndarray | list):
+        return concrete_key(key)
+    places: NumPyArray = np.asarray(cast("Any", key))
+    return _within_range(places) if places.size else cast("Any", key)
+
+
+def _within_range(places: NumPyArray) -> NumPyArray:
+    """Indices that NumPy would wrap to negative ones, as the last there is."""
+    return np.minimum(places, 2**63 - 1) if places.dtype == np.uint64 else places

@@ -1,0 +1,475 @@
+"""The handle: what the user holds on to, a slot that points at an immutable node and moves when the value changes.
+
+A view is a handle with the steps from the handle whose elements it shares. It follows its base when that changes (each
+base counts its changes), and what is written to it is written to the base.
+A number, what NumPy has a scalar for, is a handle of no axes that neither is a view nor can have views: its value never
+changes. An array of no axes knows from the start that it may be viewed and written to.
+Invariant: a handle counts itself on its node (`uop.held`), so that what the user can see is computed once and kept.
+The two slots that change stand in `_cells`, which knows how threads share them.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from uopc_array._array.cells import (
+    Cell,
+    Root,
+    detach,
+    exchange,
+    node_apart,
+    part_of,
+    put,
+    replace,
+    replace_all,
+    root_of,
+)
+from uopc_array._array.lenses import Lens, MoveLens, RowLens, shortened_chain, write_back
+from uopc_array._array.origins import compute
+from uopc_array._array.realize import NumPyArray, buffer_of_node, realize_node
+from uopc_array._array.strided import layout_of
+from uopc_array._array.tracing import current_record
+from uopc_core import (
+    MAX_DEPTH,
+    TRACED,
+    TRACKED,
+    Buffer,
+    DType,
+    Ops,
+    UOp,
+    current,
+    dtypes,
+    is_due,
+    note_release,
+    relieve,
+    shorten,
+    when_due,
+    when_eager,
+)
+from uopc_core.errors import shortened
+
+__all__ = ["Handle", "View", "change_all"]
+
+_BUFFER = Ops.BUFFER
+_count = sys.getrefcount
+_alone = sys.maxsize  # until it has been measured, see below
+MOST_LENSES = 16  # steps from a base to a view, before they are made one
+
+# of graphs that nobody needs to look at twice: -1 while pending work holds too much, and once eager evaluation has been
+# asked for
+_lazy_depth = MAX_DEPTH
+_is_ever_eager = False
+
+
+def _look_twice() -> None:
+    global _lazy_depth
+    _lazy_depth = -1
+
+
+def _look_always() -> None:
+    global _is_ever_eager
+    _is_ever_eager = True
+    _look_twice()
+
+
+when_due(_look_twice)
+when_eager(_look_always)
+
+
+def _computed_if_due(uop: UOp) -> UOp:
+    """`uop`, computed where evaluation is eager; what it was built on where it is too deep, and older work where that
+    holds too much memory.
+    """
+    global _lazy_depth
+    if is_due():
+        _lazy_depth = -1 if _is_ever_eager else MAX_DEPTH
+        relieve(compute)
+    if uop.flags & TRACED:
+        return uop
+    if current().eager:
+        return realize_node(uop)
+    if uop.depth > MAX_DEPTH:
+        shorten(uop, compute)
+    return uop
+
+
+class View:
+    """What a view knows.
+
+    Attributes:
+        base: the handle whose elements these are, no view itself.
+        lenses: the steps from there.
+        root: the count of changes of `base`.
+        version: the count that the node of the view belongs to, read before that; None where the node is not to be
+            used. A view that follows its base gets another alias, so that node and count change together.
+    """
+
+    __slots__ = ("base", "lenses", "root", "version")
+    is_claim = False
+
+    def __init__(self, base: Handle, lenses: tuple[Lens, ...], root: Root, version: int | None) -> None:
+        self.base = base
+        self.lenses = lenses
+        self.root = root
+        self.version = version
+
+    def is_stale(self) -> bool:
+        return self.version != self.root.version
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several threads write to the memory of the base."""
+        return self.root.is_shared
+
+    def is_scattered(self) -> bool:
+        """Whether no strides describe the view, so that only the graph can write through it."""
+        return any(isinstance(lens, RowLens) for lens in self.lenses)
+
+    def on_node(self, base: UOp) -> UOp:
+        """The view of this node of the base."""
+        for lens in self.lenses:
+            base = lens.on_node(base)
+        return base
+
+    def shorten(self) -> None:
+        """Make one step of the steps from the base, so that neither they nor the nodes of views of views pile up."""
+        node = self.base._node
+        self.lenses = shortened_chain(self.lenses, node.shape, node.dtype)
+
+
+class Handle:
+    """The slots and the life cycle of `Array`; the layers below `Array` know it by this type.
+
+    Attributes:
+        _uop: the node that stands for the present value.
+        _node: the node that stood for it when somebody last looked; its shape and dtype never change.
+        _alias: what it knows as a view, or as an array of which there are views; of no axes any array knows something,
+            and a number nothing.
+        _weak: True for a traced Python scalar, whose dtype gives way to that of an array (NEP 50).
+    """
+
+    __slots__ = ("__weakref__", "_alias", "_node", "_weak")
+    _is_shadowed = False  # True of the class for handles that a trace sees differently than everybody else
+
+    _alias: Any  # Root | View | Claim | None
+    _node: UOp
+    _own_alias: Any  # these two are the slots themselves, where a trace puts properties in the place of their names
+    _own_node: UOp
+    _weak: bool
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        raise TypeError("Array: not made by calling the class; use uopc_array.asarray(...)")
+
+    @classmethod
+    def _from_uop(cls, uop: UOp, weak: bool = False) -> Self:
+        """A new handle on `uop`; a graph that has become too deep is computed first."""
+        if uop.depth > _lazy_depth:
+            uop = _computed_if_due(uop)
+        self = object.__new__(cls)
+        uop.held += 1
+        self._node = uop
+        self._weak = weak
+        self._alias = None
+        if uop.flags:
+            _note(self, uop, weak)
+        return self
+
+    @classmethod
+    def _array_from_uop(cls, uop: UOp) -> Self:
+        """A new handle on `uop` that is an array where it has no axes too, and no number."""
+        self = cls._from_uop(uop)
+        if not uop.shape:
+            self._alias = Root()
+        return self
+
+    def _same_kind(self, uop: UOp, weak: bool = False) -> Self:
+        """A new handle on `uop`, of no axes a number if this is one, else an array."""
+        other = self._from_uop(uop, weak)
+        if self._alias is not None and not uop.shape:
+            other._alias = Root()
+        return other
+
+    @property
+    def _is_number(self) -> bool:
+        """Whether this is what NumPy has a scalar for."""
+        return self._alias is None and not self._node.shape
+
+    @property
+    def _uop(self) -> UOp:
+        # one step, see `_cells`
+        alias = self._own_alias
+        if alias is None:
+            return self._own_node
+        node = self._own_node
+        return self._follow() if alias.is_stale() else node
+
+    def _cell(self) -> Cell:
+        """What holds the slots that this thread sees."""
+        return self
+
+    def _replace(self, before: UOp | None, uop: UOp) -> bool:
+        """Give this handle, no view, the value of `uop`, if its node is still `before`; None is whatever it is."""
+        if uop.depth > _lazy_depth:
+            uop = _computed_if_due(uop)
+        note = _note_write(self, uop) if uop.flags else None
+        is_done = replace(self._cell() if self._is_shadowed else self, before, uop)
+        if note is not None and not is_done:
+            note.pop()
+        return is_done
+
+    def _base(self) -> Handle:
+        """What is written to when this handle is: itself, where it is no view."""
+        alias = self._alias
+        return alias.base if isinstance(alias, View) else self
+
+    def _written(self, base: UOp, uop: UOp) -> UOp:
+        """The node of the base after `uop` has been written to this handle, made of the node of the base before."""
+        alias = self._alias
+        return write_back(base, alias.on_node, lambda _: uop) if isinstance(alias, View) else uop
+
+    def _update(self, make: Callable[[UOp], UOp]) -> None:
+        """Give this handle the value that `make` makes of its node, as an assignment; `make` is called again where
+        another thread assigned meanwhile.
+
+        Raises:
+            TypeError: it is a number.
+        """
+        self._refuse_number("assignment")
+        alias = self._alias
+        if isinstance(alias, View):
+            alias.base._update(lambda base: _write_through(alias, base, make))
+            return
+        while True:
+            node = self._node_to_change()
+            if self._replace(node, make(node)):
+                return
+
+    def _node_to_change(self) -> UOp:
+        """The node of this handle, no view; nobody writes into its memory as long as it is held."""
+        while True:
+            cell = self._cell() if self._is_shadowed else self
+            uop = self._uop
+            if cell._own_node is uop:
+                return uop
+            detach(cell)
+
+    def _write(self, uop: UOp) -> None:
+        """Give this handle the value of `uop`, of its own shape and dtype, as an assignment to all of it.
+
+        Raises:
+            TypeError: it is a number.
+        """
+        self._refuse_number("assignment")
+        if isinstance(self._alias, View):
+            self._update(lambda _: uop)
+        else:
+            self._replace(None, uop)
+
+    def _refuse_number(self, name: str) -> None:
+        """
+        Raises:
+            TypeError: this is a number, whose value never changes.
+        """
+        if self._alias is None and not self._node.shape:
+            raise TypeError(
+                f"{name}: a number ({self._node.dtype.name}) cannot be changed in place; bind the name to a new value "
+                "(t = ...), or make an array of no axes of it: xp.asarray(t)"
+            )
+
+    def _view(self, source: UOp, uop: UOp, lens: Lens) -> Self:
+        """A handle on `uop`, which is what `lens` gives of `source`, the node that this one had when somebody looked:
+        a view of its elements; of a number, a value.
+        """
+        alias = self._alias
+        if alias is None and not self._node.shape:
+            return self._from_uop(uop)
+        cell = self._cell() if self._is_shadowed else self
+        if isinstance(alias, View):
+            if len(alias.lenses) >= MOST_LENSES:
+                alias.shorten()
+                source = self._follow()
+                uop = lens.on_node(source)
+            # one step
+            alias = cell._own_alias
+            version = alias.version if cell._own_node is source else None
+            known = View(alias.base, (*alias.lenses, lens), alias.root, version)
+        else:
+            root = alias if isinstance(alias, Root) else root_of(cell)
+            # one step
+            version = root.version if cell._own_node is source else None
+            known = View(self, (lens,), root, version)
+        if known.root.is_shared and not uop.flags and known.root.is_still_shared():
+            known.version, uop = None, _stand_in(uop.shape, uop.dtype)
+        view = self._from_uop(uop)
+        view._alias = known
+        return view
+
+    def _moved(self, node: UOp, op: Ops, arg: Sequence[int]) -> Self:
+        """What one of `MOVES` gives of this handle, whose node or frame is `node`: a view where NumPy's is one."""
+        lens = MoveLens(op, tuple(arg))
+        uop = lens.on_node(node)
+        if op is Ops.RESHAPE and uop is not node and not self._keeps_memory(lens):
+            return self._same_kind(lens.on_node(self._uop))
+        return self._view(node, uop, lens)
+
+    def _in_a_row(self) -> Self:
+        """All elements in the order of their indices, a view however they lie."""
+        lens = RowLens()
+        node = self._frame()
+        return self._view(node, lens.on_node(node), lens)
+
+    def _keeps_memory(self, lens: Lens) -> bool:
+        """Whether NumPy could take this step, which has a reshape in it, without a copy; only strides decide."""
+        try:
+            lens.on_array(self._layout())
+        except ValueError:
+            return False
+        return True
+
+    def _layout(self) -> NumPyArray:
+        """An array of the strides that this one has in NumPy; its elements must not be read."""
+        alias = self._alias
+        if not isinstance(alias, View):
+            return layout_of(self._node.shape, self._node.dtype)
+        layout = layout_of(alias.base._node.shape, alias.base._node.dtype)
+        for lens in alias.lenses:
+            layout = lens.on_array(layout)
+        return layout
+
+    def _follow(self) -> UOp:
+        """The present node of a view, or of an array that is written to in place."""
+        cell = self._cell()
+        alias = cell._own_alias
+        if not isinstance(alias, View):
+            return node_apart(cell)
+        version = alias.root.version
+        uop = alias.base._part(alias.lenses) if alias.root.is_shared else None
+        if uop is None:
+            uop = alias.on_node(alias.base._uop)
+        if uop.depth > _lazy_depth:
+            uop = _computed_if_due(uop)
+        if not uop.flags & TRACED or self._node.flags & TRACED:  # else it is older than the trace, and stays as it is
+            put(cell, uop, View(alias.base, alias.lenses, alias.root, version))
+        return uop
+
+    def _part(self, lenses: tuple[Lens, ...]) -> UOp | None:
+        """A copy of the elements behind these steps from here, where they are in memory and strides describe them."""
+        alias = self._alias
+        if isinstance(alias, View):
+            return alias.base._part((*alias.lenses, *lenses))
+        return None if any([isinstance(lens, RowLens) for lens in lenses]) else part_of(self._cell(), lenses)
+
+    def _frame(self) -> UOp:
+        """A node to make views of: of an array that several threads write to not the present one, whose memory is not
+        to be held, but another of its shape, which is not to be computed.
+        """
+        # one step
+        alias, node = self._own_alias, self._own_node
+        if alias is None:
+            return node
+        if alias.is_shared:
+            return _stand_in(node.shape, node.dtype)
+        return self._follow() if alias.is_stale() else node
+
+    def _let_go(self) -> None:
+        """Hold nothing of the memory of the base, which is to be written to; this view follows when it is read."""
+        cell = self._cell() if self._is_shadowed else self
+        alias = cell._own_alias
+        if alias.version is not None:
+            node = cell._own_node
+            put(cell, _stand_in(node.shape, node.dtype), View(alias.base, alias.lenses, alias.root, None))
+
+    def _memory(self, what: str) -> Buffer:
+        """The memory that holds the value, computed now if need be.
+
+        Args:
+            what: the operation that needs the value, for the message.
+        Raises:
+            TraceError: inside `jit`, where there is no value yet.
+        """
+        uop = self._uop
+        if uop.op is _BUFFER:
+            return uop.realized
+        try:
+            memory = buffer_of_node(uop, what)
+        except Exception as error:
+            raise shortened(error) from None
+        if uop.op is not _BUFFER and not uop.flags & TRACKED:  # a constant, or a bool that differentiation looks behind
+            exchange(self._cell(), uop, UOp.buffer(memory))
+        return memory
+
+    def __del__(self) -> None:
+        try:
+            node = self._own_node
+        except AttributeError:  # interrupted before it had one
+            return
+        node.held -= 1
+        if not node.depth and _count(node) > _alone:
+            note_release(node)
+
+
+def _measure(handle: Handle) -> int:
+    """The references to a node that only a handle refers to; spelled as where they are compared."""
+    node = handle._own_node
+    return _count(node)
+
+
+Handle._own_node, Handle._own_alias = Handle.__dict__["_node"], Handle.__dict__["_alias"]
+
+
+_alone = _measure(Handle._from_uop(UOp.buffer(Buffer.empty((), dtypes.float64))))
+
+
+def change_all(changes: Sequence[tuple[Handle, UOp, UOp]]) -> bool:
+    """Give handles, no views, other values, all or none: of each the handle, the node that it should still have, and
+    the one that it gets.
+    """
+    if len(changes) == 1:
+        return changes[0][0]._replace(*changes[0][1:])
+    cells: list[tuple[Cell, UOp, UOp]] = []
+    notes: list[list[Any]] = []
+    for handle, before, uop in changes:
+        node = _computed_if_due(uop)
+        note = _note_write(handle, node) if node.flags else None
+        notes += [] if note is None else [note]
+        cells.append((handle._cell(), before, node))
+    is_done = replace_all(cells)
+    if not is_done:
+        for note in notes:
+            note.pop()
+    return is_done
+
+
+def _write_through(alias: View, base: UOp, make: Callable[[UOp], UOp]) -> UOp:
+    """`base` with what `make` makes of the view in the place of the view."""
+    return write_back(base, alias.on_node, make)
+
+
+@functools.lru_cache(1024)
+def _stand_in(shape: tuple[int, ...], dtype: DType) -> UOp:
+    """A node without memory for a handle that does not use its node."""
+    return UOp.const(0, dtype, shape)
+
+
+def _note(handle: Handle, uop: UOp, weak: bool) -> None:
+    """Tell the trace that runs of a new handle."""
+    record = current_record()
+    if record is not None and uop.flags & TRACED:
+        record.created.append(weakref.ref(handle))
+        if weak and uop.dtype.kind == "i":
+            record.weak.append(uop)
+
+
+def _note_write(handle: Handle, uop: UOp) -> list[Any] | None:
+    """Tell the trace that runs of a handle, perhaps older than itself, that is to have another node; where it is told,
+    what the note is the last item of.
+    """
+    record = current_record()
+    if record is None or not uop.flags & TRACED or (handle._node.flags & TRACED and not handle._is_shadowed):
+        return None
+    record.written.append((weakref.ref(handle), handle._node))
+    return record.written

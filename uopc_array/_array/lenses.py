@@ -1,0 +1,180 @@
+"""Views: what a handle that shares another's elements reads them through, and how a write goes back.
+
+A lens is applied to the present node of the base to read, and to its memory, as a NumPy array, to write in place. In
+the graph a lens is a chain of movement ops (and REAL, IMAG), so a write is the inverse chain on the value:
+``where(inverse(true), inverse(value), base)``.
+Term: Foster et al. (2007), "Combinators for bidirectional tree transformations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from uopc_array._array.strided import layout_of, strided_lens
+from uopc_core import DType, Ops, UOp, composite, dtypes
+
+__all__ = ["MOVES", "Lens", "MoveLens", "PartLens", "RowLens", "shortened_chain", "write_back"]
+
+NumPyArray = np.ndarray[Any, Any]
+_PARTS = frozenset({Ops.REAL, Ops.IMAG})
+# the movement ops of which NumPy makes views; each gives the node itself where nothing moves
+MOVES: dict[Ops, Callable[[UOp, Any], UOp]] = {
+    Ops.RESHAPE: UOp.reshape,
+    Ops.PERMUTE: UOp.permute,
+    Ops.FLIP: UOp.flip,
+}
+
+
+class Lens(Protocol):
+    """One step from a base to a view."""
+
+    def on_node(self, x: UOp) -> UOp:
+        """The view of this node."""
+        ...
+
+    def on_array(self, x: NumPyArray) -> NumPyArray:
+        """The view of this array, sharing its memory."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MoveLens:
+    """One of `MOVES`, made anew of whatever node the base has by now."""
+
+    op: Ops
+    arg: tuple[int, ...]
+
+    def on_node(self, x: UOp) -> UOp:
+        return MOVES[self.op](x, self.arg)
+
+    def on_array(self, x: NumPyArray) -> NumPyArray:
+        if self.op is Ops.RESHAPE:
+            return np.reshape(x, self.arg, copy=False)
+        return x.transpose(self.arg) if self.op is Ops.PERMUTE else np.flip(x, self.arg)
+
+
+class PartLens:
+    """The real or the imaginary part."""
+
+    __slots__ = ("op",)
+
+    def __init__(self, op: Ops) -> None:
+        self.op = op
+
+    def on_node(self, x: UOp) -> UOp:
+        return x.unary(self.op) if x.dtype.kind == "c" else x
+
+    def on_array(self, x: NumPyArray) -> NumPyArray:
+        return x.real if self.op is Ops.REAL else x.imag
+
+
+@dataclass(frozen=True, slots=True)
+class RowLens:
+    """All elements in one row, of an array whose strides have no row: a view in the graph alone.
+
+    `on_array` gives the row of a layout; memory is never written through it, see `View.is_scattered`.
+    """
+
+    def on_node(self, x: UOp) -> UOp:
+        return x.reshape((x.size,))
+
+    def on_array(self, x: NumPyArray) -> NumPyArray:
+        return layout_of((x.size,), x.dtype)
+
+
+def shortened_chain(lenses: Sequence[Lens], shape: tuple[int, ...], dtype: DType) -> tuple[Lens, ...]:
+    """What `lenses` do to a base of `shape` and `dtype`: one step, and two more for each row that has no strides."""
+    out: list[Lens] = []
+    base = view = layout_of(shape, dtype)
+    for lens in lenses:
+        if not isinstance(lens, RowLens):
+            view = lens.on_array(view)
+            continue
+        try:
+            view = np.reshape(view, -1, copy=False)
+        except ValueError:
+            out += [strided_lens(base, view), lens]
+            base = view = lens.on_array(view)
+    return (*out, strided_lens(base, view))
+
+
+def write_back(x: UOp, make_view: Callable[[UOp], UOp], make_value: Callable[[UOp], UOp]) -> UOp:
+    """`x` with another value in the place of a view.
+
+    Args:
+        make_view: makes the view of `x`, by movement ops, REAL and IMAG.
+        make_value: makes the value from the view, in its shape and dtype.
+    """
+    view = make_view(x)
+    value = make_value(view)
+    if value is view:
+        return x
+    steps = _steps_between(x, view)
+    while steps is None:
+        steps = _steps_between(x, make_view(x))
+    while steps:
+        op, _, source, _ = steps[-1]
+        if op in _PARTS:
+            parts = (value, source.unary(Ops.IMAG)) if op is Ops.REAL else (source.unary(Ops.REAL), value)
+            value = parts[0].binary(Ops.COMPLEX, parts[1])
+            steps.pop()
+        else:
+            value = _write_back_run(steps, value)
+    return value
+
+
+class _Step(NamedTuple):
+    """One op between a base and a view: what a node was when somebody looked, for another thread may compute it."""
+
+    op: Ops
+    arg: Any
+    source: UOp
+    size: int
+
+
+def _steps_between(x: UOp, view: UOp) -> list[_Step] | None:
+    """The ops that lead from `x` to `view`; None if another thread has computed a node between them, which has let go
+    of its source then.
+    """
+    steps: list[_Step] = []
+    while view is not x:
+        src = view.src  # before the op, see `UOp.settle`
+        op = view.op
+        if op is Ops.BUFFER:
+            return None
+        steps.append(_Step(op, view.arg, src[0], view.size))
+        view = src[0]
+    return steps[::-1]
+
+
+def _write_back_run(steps: list[_Step], value: UOp) -> UOp:
+    """Go back over the movement ops at the end of `steps`, taking them off: what the node before them is then."""
+    chain: list[_Step] = []
+    while steps and steps[-1].op not in _PARTS:
+        chain.append(steps.pop())
+    placed = _undo(chain, value)
+    if all(step.op is not Ops.SHRINK or step.size == step.source.size for step in chain):
+        return placed
+    return _undo(chain, UOp.const(True, dtypes.bool, value.shape)).where(placed, chain[-1].source)
+
+
+def _undo(chain: list[_Step], value: UOp) -> UOp:
+    """Send `value`, of the shape that the chain leads to, back to where it starts; zeros where nothing came from."""
+    for op, arg, node, _ in chain:
+        source = node.shape
+        if op is Ops.SHRINK:
+            value = composite.pad_to(value, [a for a, _ in arg], source)
+        elif op is Ops.PAD:
+            value = value.shrink([(a, a + n) for (a, _), n in zip(arg, source, strict=True)])
+        elif op is Ops.PERMUTE:
+            value = value.permute([arg.index(axis) for axis in range(len(arg))])
+        elif op is Ops.FLIP:
+            value = value.flip(arg)
+        else:
+            assert op is Ops.RESHAPE, op
+            value = value.reshape(source)
+    return value

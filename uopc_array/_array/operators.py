@@ -1,0 +1,402 @@
+"""The operators of arrays: Python's arithmetic, comparison and bitwise syntax, with short cuts where dtypes agree.
+
+Each operator is a function of two operands to a node; the methods wrap its result in a handle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from uopc_array._array.assignment import assign
+from uopc_array._array.foreign import is_operand
+from uopc_array._array.handle import Handle, View
+from uopc_array._array.namespace import call
+from uopc_array._array.nodes import as_node, const_node, is_scalar
+from uopc_array._array.promotion import promote, promote_comparison, promote_floating
+from uopc_core import DType, Ops, UOp
+from uopc_core.errors import DTypeError, ShapeError, shortened
+from uopc_core.numerics import elementwise
+
+__all__ = ["Operators", "check_same_kind", "divide_nodes", "power_nodes"]
+
+A = TypeVar("A", bound=Handle)
+NodeFunction = Callable[[Any, Any], UOp]
+_OPERANDS = (Handle, int, float, complex, np.ndarray, np.generic, list, tuple)
+_new, _const = UOp.new, UOp.const
+
+
+_REMEDIES = {"biuf": "take real(x), imag(x) or abs(x) first", "biu": "convert them with astype(xp.int64)"}
+
+
+def _arithmetic(name: str, op: Ops, general: NodeFunction, direct: str) -> NodeFunction:
+    """A binary operator that takes the short way to its node when the operands agree already.
+
+    Args:
+        general: the operator for any operands.
+        direct: kinds of dtypes for which the result is just `op`.
+    """
+
+    def function(x: Any, y: Any) -> UOp:
+        if isinstance(x, Handle) and not x._weak:
+            node = x._uop
+            kind = node.dtype.kind
+            if kind in direct:
+                if isinstance(y, Handle):
+                    other = y._uop
+                    if other.dtype is node.dtype and other.shape == node.shape:
+                        return _new(op, (node, other))
+                elif (type(y) is int and kind != "b") or (type(y) is float and kind in "fc"):
+                    return _new(op, (node, const_node(name, y, node.dtype, node.shape)))
+        return general(x, y)
+
+    return function
+
+
+def _promoted(name: str, body: Callable[[UOp, UOp], UOp], takes: str = "biufc") -> NodeFunction:
+    """`body` on the operands in their common dtype, whose kind must be one that the operator takes."""
+    wanted = {"biuf": "real numbers", "biu": "integers or bool"}.get(takes)
+
+    def function(x: Any, y: Any) -> UOp:
+        operands = promote(name, x, y)
+        if operands[0].dtype.kind not in takes:
+            raise DTypeError(f"{name}: expected {wanted}, got {operands[0].dtype.name}; {_REMEDIES[takes]}")
+        return body(*operands)
+
+    return function
+
+
+def divide_nodes(x: Any, y: Any) -> UOp:
+    """``x / y``; bool and integers as float64."""
+    return elementwise.divide(*promote_floating("divide", x, y))
+
+
+def power_nodes(x: Any, y: Any) -> UOp:
+    """``x ** y``; small constant exponents become products, roots and reciprocals.
+
+    Raises:
+        ValueError: an integer to a negative integer power.
+    """
+    if not is_scalar(y) or isinstance(y, bool | complex):
+        return elementwise.power(*promote("pow", x, y))
+    base, exponent = promote("pow", x, y)
+    if base.dtype.kind in "iu" and y < 0:
+        raise ValueError(
+            "pow: integers to negative integer powers are not allowed; convert the base to a floating dtype first"
+        )
+    if y == 2 and base.dtype.kind != "b":
+        return base * base
+    if y == 1 and base.dtype.kind != "b":
+        return base
+    if base.dtype.kind in "fc" and y in (0.5, -1):
+        return elementwise.power_half(base) if y == 0.5 else elementwise.reciprocal(base)
+    return elementwise.power(base, exponent)
+
+
+def _comparison(name: str, op: Ops, body: Callable[[UOp, UOp], UOp]) -> NodeFunction:
+    swapped = name.startswith("greater")
+
+    def function(x: Any, y: Any) -> UOp:
+        if isinstance(x, Handle) and not x._weak:
+            node = x._uop
+            other = None
+            if isinstance(y, Handle):
+                other = y._uop
+            elif type(y) is float and node.dtype.kind == "f":
+                other = _const(y, node.dtype, node.shape)
+            if other is not None and other.dtype is node.dtype and other.shape == node.shape and node.dtype.kind != "c":
+                return _new(op, (other, node) if swapped else (node, other))
+        return body(*promote_comparison(name, x, y))
+
+    return function
+
+
+def _and(x: UOp, y: UOp) -> UOp:
+    return x & y
+
+
+def _or(x: UOp, y: UOp) -> UOp:
+    return x | y
+
+
+def _xor(x: UOp, y: UOp) -> UOp:
+    return x ^ y
+
+
+_LEFT, _RIGHT = "bitwise_left_shift", "bitwise_right_shift"
+# fmt: off
+_ADD = _arithmetic("add", Ops.ADD, _promoted("add", elementwise.add), "iufc")
+_SUBTRACT = _arithmetic("subtract", Ops.SUB, _promoted("subtract", elementwise.subtract), "iufc")
+_MULTIPLY = _arithmetic("multiply", Ops.MUL, _promoted("multiply", elementwise.multiply), "iufc")
+_DIVIDE = _arithmetic("divide", Ops.DIV, divide_nodes, "fc")
+_FLOOR_DIVIDE = _arithmetic(
+    "floor_divide", Ops.FLOORDIV, _promoted("floor_divide", elementwise.floor_divide, "biuf"), "iu"
+)
+_REMAINDER = _arithmetic("remainder", Ops.FLOORMOD, _promoted("remainder", elementwise.remainder, "biuf"), "iuf")
+_AND = _arithmetic("bitwise_and", Ops.AND, _promoted("bitwise_and", _and, "biu"), "biu")
+_OR = _arithmetic("bitwise_or", Ops.OR, _promoted("bitwise_or", _or, "biu"), "biu")
+_XOR = _arithmetic("bitwise_xor", Ops.XOR, _promoted("bitwise_xor", _xor, "biu"), "biu")
+_LEFT_SHIFT = _arithmetic(_LEFT, Ops.SHL, _promoted(_LEFT, elementwise.left_shift, "biu"), "iu")
+_RIGHT_SHIFT = _arithmetic(_RIGHT, Ops.SHR, _promoted(_RIGHT, elementwise.right_shift, "biu"), "iu")
+# fmt: on
+_LESS = _comparison("less", Ops.CMPLT, elementwise.less)
+_LESS_EQUAL = _comparison("less_equal", Ops.CMPLE, elementwise.less_equal)
+_GREATER = _comparison("greater", Ops.CMPLT, elementwise.greater)
+_GREATER_EQUAL = _comparison("greater_equal", Ops.CMPLE, elementwise.greater_equal)
+_EQUAL = _comparison("equal", Ops.CMPEQ, elementwise.equal)
+_NOT_EQUAL = _comparison("not_equal", Ops.CMPNE, elementwise.not_equal)
+
+
+def check_same_kind(name: str, given: DType, dtype: DType) -> None:
+    """
+    Raises:
+        DTypeError: storing values of `given` in `dtype` would change their kind (float to integer, complex to real).
+    """
+    if given is not dtype and not np.can_cast(given, dtype, "same_kind"):
+        raise DTypeError(
+            f"{name}: the result is {given.name} and cannot be stored in the array of {dtype.name} in place; "
+            "write x = x + y instead of x += y, or convert the operand"
+        )
+
+
+def _matmul_nodes(x: Any, y: Any) -> UOp:
+    return as_node(call("matmul", x, y))
+
+
+def _is_weak(x: Any) -> bool:
+    return x._weak if isinstance(x, Handle) else is_scalar(x)
+
+
+def _binary(function: NodeFunction, x: A, y: Any) -> A:
+    if not (isinstance(y, _OPERANDS) or is_operand(y, type(x))):
+        return NotImplemented
+    try:
+        return x._from_uop(function(x, y), x._weak and _is_weak(y))
+    except Exception as error:
+        raise shortened(error) from None
+
+
+def _compared(function: NodeFunction, x: A, y: Any) -> A:
+    if not (isinstance(y, _OPERANDS) or is_operand(y, type(x))):
+        return NotImplemented
+    try:
+        return x._from_uop(function(x, y))
+    except Exception as error:
+        raise shortened(error) from None
+
+
+def _reflected(function: NodeFunction, x: Any, y: A) -> A:
+    if not (isinstance(x, _OPERANDS) or is_operand(x, type(y))):
+        return NotImplemented
+    try:
+        return y._from_uop(function(x, y), y._weak and _is_weak(x))
+    except Exception as error:
+        raise shortened(error) from None
+
+
+def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
+    """``x op= y``: the dtype and shape of an array stay; a number is immutable, so the name gets another value."""
+    if not (isinstance(y, _OPERANDS) or is_operand(y, type(x))):
+        return NotImplemented
+    if x._alias is None and not x._node.shape:
+        return _binary(function, x, y)
+    is_view = isinstance(x._alias, View)
+    while True:
+        target = x._node if is_view else x._uop
+        if not is_view and target is not x._own_node:
+            target = x._node_to_change()
+        try:
+            uop = function(x, y)
+        except Exception as error:
+            raise shortened(error) from None
+        check_same_kind(name, uop.dtype, target.dtype)
+        if uop.shape != target.shape:
+            raise ShapeError(
+                f"{name}: the result of shape {uop.shape} does not fit the array of shape {target.shape} in place"
+            )
+        if is_view:
+            value = x._from_uop(uop.cast(target.dtype))
+            del uop, target  # what is held here is seen by others, says `write_in_memory`
+            assign(x, ..., value)
+            return x
+        if x._replace(target, uop.cast(target.dtype)):
+            return x
+
+
+def _unary(function: Callable[[UOp], UOp], x: A) -> A:
+    return x._from_uop(function(x._uop), x._weak)
+
+
+def _invert(x: UOp) -> UOp:
+    if x.dtype.kind not in "biu":
+        raise DTypeError(f"bitwise_invert: expected integers or bool, got {x.dtype.name}; {_REMEDIES['biu']}")
+    return elementwise.bitwise_invert(x)
+
+
+class Operators(Handle):
+    """The operator methods of `Array`."""
+
+    __slots__ = ()
+    __hash__ = None  # pyright: ignore[reportAssignmentType]  # mutable and compared elementwise, as ndarray
+
+    def __neg__(self) -> Self:
+        return _unary(elementwise.negative, self)
+
+    def __pos__(self) -> Self:
+        return _unary(elementwise.positive, self)
+
+    def __abs__(self) -> Self:
+        return _unary(elementwise.absolute, self)
+
+    def __invert__(self) -> Self:
+        return _unary(_invert, self)
+
+    def __add__(self, other: Any) -> Self:
+        return _binary(_ADD, self, other)
+
+    def __radd__(self, other: Any) -> Self:
+        return _reflected(_ADD, other, self)
+
+    def __iadd__(self, other: Any) -> Self:
+        return _in_place("add", _ADD, self, other)
+
+    def __sub__(self, other: Any) -> Self:
+        return _binary(_SUBTRACT, self, other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return _reflected(_SUBTRACT, other, self)
+
+    def __isub__(self, other: Any) -> Self:
+        return _in_place("subtract", _SUBTRACT, self, other)
+
+    def __mul__(self, other: Any) -> Self:
+        return _binary(_MULTIPLY, self, other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return _reflected(_MULTIPLY, other, self)
+
+    def __imul__(self, other: Any) -> Self:
+        return _in_place("multiply", _MULTIPLY, self, other)
+
+    def __truediv__(self, other: Any) -> Self:
+        return _binary(_DIVIDE, self, other)
+
+    def __rtruediv__(self, other: Any) -> Self:
+        return _reflected(_DIVIDE, other, self)
+
+    def __itruediv__(self, other: Any) -> Self:
+        return _in_place("divide", _DIVIDE, self, other)
+
+    def __floordiv__(self, other: Any) -> Self:
+        return _binary(_FLOOR_DIVIDE, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Self:
+        return _reflected(_FLOOR_DIVIDE, other, self)
+
+    def __ifloordiv__(self, other: Any) -> Self:
+        return _in_place("floor_divide", _FLOOR_DIVIDE, self, other)
+
+    def __mod__(self, other: Any) -> Self:
+        return _binary(_REMAINDER, self, other)
+
+    def __rmod__(self, other: Any) -> Self:
+        return _reflected(_REMAINDER, other, self)
+
+    def __imod__(self, other: Any) -> Self:
+        return _in_place("remainder", _REMAINDER, self, other)
+
+    def __pow__(self, other: Any) -> Self:
+        return _binary(power_nodes, self, other)
+
+    def __rpow__(self, other: Any) -> Self:
+        return _reflected(power_nodes, other, self)
+
+    def __ipow__(self, other: Any) -> Self:
+        return _in_place("pow", power_nodes, self, other)
+
+    def __and__(self, other: Any) -> Self:
+        return _binary(_AND, self, other)
+
+    def __rand__(self, other: Any) -> Self:
+        return _reflected(_AND, other, self)
+
+    def __iand__(self, other: Any) -> Self:
+        return _in_place("bitwise_and", _AND, self, other)
+
+    def __or__(self, other: Any) -> Self:
+        return _binary(_OR, self, other)
+
+    def __ror__(self, other: Any) -> Self:
+        return _reflected(_OR, other, self)
+
+    def __ior__(self, other: Any) -> Self:
+        return _in_place("bitwise_or", _OR, self, other)
+
+    def __xor__(self, other: Any) -> Self:
+        return _binary(_XOR, self, other)
+
+    def __rxor__(self, other: Any) -> Self:
+        return _reflected(_XOR, other, self)
+
+    def __ixor__(self, other: Any) -> Self:
+        return _in_place("bitwise_xor", _XOR, self, other)
+
+    def __lshift__(self, other: Any) -> Self:
+        return _binary(_LEFT_SHIFT, self, other)
+
+    def __rlshift__(self, other: Any) -> Self:
+        return _reflected(_LEFT_SHIFT, other, self)
+
+    def __ilshift__(self, other: Any) -> Self:
+        return _in_place("bitwise_left_shift", _LEFT_SHIFT, self, other)
+
+    def __rshift__(self, other: Any) -> Self:
+        return _binary(_RIGHT_SHIFT, self, other)
+
+    def __rrshift__(self, other: Any) -> Self:
+        return _reflected(_RIGHT_SHIFT, other, self)
+
+    def __irshift__(self, other: Any) -> Self:
+        return _in_place("bitwise_right_shift", _RIGHT_SHIFT, self, other)
+
+    def __lt__(self, other: Any) -> Self:
+        return _compared(_LESS, self, other)
+
+    def __le__(self, other: Any) -> Self:
+        return _compared(_LESS_EQUAL, self, other)
+
+    def __gt__(self, other: Any) -> Self:
+        return _compared(_GREATER, self, other)
+
+    def __ge__(self, other: Any) -> Self:
+        return _compared(_GREATER_EQUAL, self, other)
+
+    def __eq__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]  # elementwise
+        return _compared(_EQUAL, self, other)
+
+    def __ne__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]  # elementwise
+        return _compared(_NOT_EQUAL, self, other)
+
+    def __matmul__(self, other: Any) -> Self:
+        if not (isinstance(other, _OPERANDS) or is_operand(other, type(self))):
+            return NotImplemented
+        return call("matmul", self, other)
+
+    def __rmatmul__(self, other: Any) -> Self:
+        if not (isinstance(other, _OPERANDS) or is_operand(other, type(self))):
+            return NotImplemented
+        return call("matmul", other, self)
+
+    def __imatmul__(self, other: Any) -> Self:
+        return _in_place("matmul", _matmul_nodes, self, other)
+
+    def __divmod__(self, other: Any) -> tuple[Self, Self]:
+        known = isinstance(other, _OPERANDS) or is_operand(other, type(self))
+        return (self // other, self % other) if known else NotImplemented
+
+    def __rdivmod__(self, other: Any) -> tuple[Self, Self]:
+        if not (isinstance(other, _OPERANDS) or is_operand(other, type(self))):
+            return NotImplemented
+        return self.__rfloordiv__(other), self.__rmod__(other)

@@ -1,0 +1,59 @@
+"""Compositions over axes that several chapters need: diagonals, moved axes, gathers along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uopc_array._array.origins import gather
+from uopc_core import UOp, composite
+
+__all__ = ["diagonal", "move_axis", "take_along_axis", "take_on_axis", "windows"]
+
+
+def move_axis(x: UOp, source: int, destination: int) -> UOp:
+    """The axis `source` moved to the place `destination`, both counted from the front."""
+    order = [axis for axis in range(x.ndim) if axis != source]
+    order.insert(destination, source)
+    return x.permute(order)
+
+
+def diagonal(x: UOp, offset: int = 0) -> UOp:
+    """The diagonals of the matrices in the last two axes, as movement alone: (..., M, N) -> (..., K).
+
+    Cut to K x K, an element of the diagonal follows every K + 1 elements: rows of that length have it in column 0.
+    """
+    *batch, m, n = x.shape
+    top, left = max(-offset, 0), max(offset, 0)
+    k = max(min(m - top, n - left), 0)
+    if k == 0:
+        return x.shrink([*[(0, b) for b in batch], (0, 0), (0, 0)]).reshape((*batch, 0))
+    whole = [(0, b) for b in batch]
+    square = x.shrink([*whole, (top, top + k), (left, left + k)]).reshape((*batch, k * k))
+    rows = square.pad([*[(0, 0) for _ in batch], (0, k)]).reshape((*batch, k, k + 1))
+    return rows.shrink([*whole, (0, k), (0, 1)]).reshape((*batch, k))
+
+
+def windows(x: UOp, k: int) -> UOp:
+    """The windows of `k` neighbours of a vector, as movement alone: (N,) -> (N - k + 1, k).
+
+    The vector again and again, cut into rows of N + 1: each row starts one place further than the row before.
+    """
+    n = x.size
+    again = x.reshape((1, n)).expand((k + 1, n)).reshape(((k + 1) * n,))
+    rows = again.shrink([(0, k * (n + 1))]).reshape((k, n + 1))
+    return rows.shrink([(0, k), (0, n - k + 1)]).permute((1, 0))
+
+
+def take_on_axis(name: str, x: UOp, places: UOp, axis: int) -> UOp:
+    """``x`` gathered at `places` on one axis, whose place in the shape the axes of `places` take; for `name`."""
+    gathered = gather(name, move_axis(x, axis, 0), places)
+    order = [*range(places.ndim, places.ndim + axis), *range(places.ndim), *range(places.ndim + axis, gathered.ndim)]
+    return gathered.permute(order)
+
+
+def take_along_axis(name: str, x: UOp, places: UOp, axis: int) -> UOp:
+    """``x`` gathered on `axis` at places that depend on the other coordinates; the other extents agree."""
+    coordinates: Sequence[UOp] = [
+        places if i == axis else composite.iota(places.shape, i, places.dtype) for i in range(x.ndim)
+    ]
+    return gather(name, x, *coordinates)

@@ -1,0 +1,263 @@
+"""Arguments of the namespace's functions: arrays, axes, shapes, devices, and the errors that name the function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from uopc_array._array.array import Array
+from uopc_array._array.lenses import MOVES
+from uopc_array._array.nodes import as_node, is_scalar, node_from_numpy
+from uopc_array._array.numbers import (
+    filler,
+    integer,
+    integer_array,
+    integers,
+    is_sequence,
+    known,
+    number,
+    number_or_node,
+    operand,
+)
+from uopc_core import DType, Ops, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer
+from uopc_core.errors import AxisError, DTypeError, ShapeError, shortened
+
+__all__ = [
+    "ArrayLike",
+    "AxisLike",
+    "ShapeLike",
+    "as_bits",
+    "as_floating",
+    "as_real",
+    "as_real_floating",
+    "check_choice",
+    "check_device",
+    "check_shape",
+    "filler",
+    "frame_of",
+    "from_memory",
+    "integer",
+    "integer_array",
+    "integers",
+    "is_sequence",
+    "known",
+    "node_of",
+    "normalize_axes",
+    "normalize_axis",
+    "number",
+    "number_or_node",
+    "operand",
+    "optional_dtype",
+    "shape_of",
+    "view",
+    "wrap",
+    "wrap_array",
+    "wrap_like",
+]
+
+# what a function takes for an array: ours, or what `asarray` makes one of (NumPy arrays and scalars, Python numbers)
+ArrayLike = Any
+AxisLike = int | Sequence[int] | None
+ShapeLike = int | Sequence[int]
+
+MAX_AXES = 64  # of a NumPy array, which every array here can become
+MAX_ELEMENTS = 2**63 - 1
+
+
+def node_of(name: str, x: ArrayLike) -> UOp:
+    """The node of an argument of the function `name`."""
+    try:
+        return x._uop if isinstance(x, Array) else as_node(x, name=name)
+    except Exception as error:
+        raise shortened(error) from None
+
+
+def frame_of(name: str, x: ArrayLike) -> UOp:
+    """A node of the shape and dtype of an argument, for functions that give `view` of it."""
+    return x._frame() if isinstance(x, Array) else node_of(name, x)
+
+
+# the result of a function: of no axes a number, as where NumPy gives a scalar, or an array, as where NumPy gives that
+wrap: Callable[[UOp], Array] = Array._from_uop
+wrap_array: Callable[[UOp], Array] = Array._array_from_uop
+
+
+def wrap_like(x: ArrayLike, node: UOp) -> Array:
+    """The result of a function that, of no axes, gives a number for a number and an array for an array."""
+    if isinstance(x, Array):
+        return x._same_kind(node)
+    return wrap(node) if is_scalar(x) or isinstance(x, np.generic) else wrap_array(node)
+
+
+def view(x: ArrayLike, node: UOp, op: Ops, arg: Sequence[int]) -> Array:
+    """What a movement op, RESHAPE PERMUTE or FLIP, gives of `x`, whose node or frame is `node`: a view where NumPy's is
+    one.
+    """
+    return x._moved(node, op, arg) if isinstance(x, Array) else wrap_array(MOVES[op](node, arg))
+
+
+def from_memory(values: np.ndarray[Any, Any]) -> Array:
+    """An array on fresh values of the host, which nobody else will write to: they are not copied."""
+    return wrap_array(node_from_numpy(np.asarray(values, order="C"), None, False))
+
+
+# ---------------------------------------------------------------------------------------------- names
+
+
+def check_choice(name: str, what: str, value: object, choices: Iterable[str]) -> None:
+    """
+    Raises:
+        ValueError: `value` is none of the strings that the argument `what` takes.
+    """
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        *first, last = [f'"{choice}"' for choice in known]
+        raise ValueError(f"{name}: expected {what} {', '.join(first)} or {last}, got {value!r}")
+
+
+# ---------------------------------------------------------------------------------------------- axes
+
+
+def normalize_axis(name: str, axis: Any, ndim: int) -> int:
+    """`axis` counted from the front.
+
+    Raises:
+        AxisError: it is out of range.
+        TypeError: it is no integer, or a bool.
+    """
+    try:
+        place = axis if type(axis) is int else _axis_number(name, axis)
+    except Exception as error:
+        raise shortened(error) from None
+    if not -ndim <= place < ndim:
+        raise AxisError(f"{name}: axis {place} is out of bounds for an array of {ndim} axes{_axes_there_are(ndim)}")
+    return place + ndim if place < 0 else place
+
+
+def _axes_there_are(ndim: int) -> str:
+    return (
+        f"; expected {-ndim} to {ndim - 1}" if ndim else ", which has none to name; use axis=None or another function"
+    )
+
+
+def _axis_number(name: str, axis: Any) -> int:
+    if isinstance(axis, bool | np.bool_):
+        raise TypeError(f"{name}: expected an integer for axis, got {axis!r}")
+    return integer(name, "axis", axis)
+
+
+def normalize_axes(name: str, axis: AxisLike, ndim: int) -> tuple[int, ...]:
+    """The axes that `axis` names, from the front, in the given order; None names all.
+
+    Raises:
+        AxisError: one is out of range or named twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
+    try:
+        if not isinstance(axis, tuple | list):
+            return (normalize_axis(name, axis, ndim),)
+        axes = tuple([normalize_axis(name, a, ndim) for a in axis])
+    except Exception as error:
+        raise shortened(error) from None
+    if len(set(axes)) != len(axes):
+        raise AxisError(f"{name}: every axis may be named once, got axis={tuple(axis)} for an array of {ndim} axes")
+    return axes
+
+
+# --------------------------------------------------------------------------------------------- shapes, dtypes, devices
+
+
+def shape_of(name: str, shape: ShapeLike, what: str = "shape") -> tuple[int, ...]:
+    """`shape` as a tuple of Python ints.
+
+    Raises:
+        ShapeError: an extent is negative, or there are too many axes or elements.
+        TypeError: no integer, and no sequence of integers.
+    """
+    try:
+        out = integers(name, what, shape)
+    except Exception as error:
+        raise shortened(error) from None
+    if any(n < 0 for n in out):
+        raise ShapeError(f"{name}: expected extents of 0 or more, got {what} {out}")
+    check_shape(name, out)
+    return out
+
+
+def check_shape(name: str, shape: tuple[int, ...]) -> None:
+    """
+    Raises:
+        ShapeError: more axes or elements than an array can have.
+    """
+    if len(shape) > MAX_AXES:
+        raise ShapeError(f"{name}: expected {MAX_AXES} axes at most, got {len(shape)}")
+    if prod(shape) > MAX_ELEMENTS:
+        raise ShapeError(f"{name}: expected {MAX_ELEMENTS} elements at most, got shape {shape}")
+
+
+def optional_dtype(name: str, dtype: Any) -> DType | None:
+    try:
+        return None if dtype is None else as_dtype(dtype, name)
+    except Exception as error:
+        raise shortened(error) from None
+
+
+def check_device(name: str, device: object) -> None:
+    """
+    Raises:
+        ValueError: `device` is not None and not the only one there is.
+    """
+    if device is not None and not (isinstance(device, str) and device == "cpu"):
+        raise ValueError(f'{name}: expected device "cpu" or None, got {device!r}')
+
+
+# ---------------------------------------------------------------------------------------------- dtype kinds
+
+
+def as_floating(name: str, *nodes: UOp) -> tuple[UOp, ...]:
+    """Operands of one dtype as real or complex floating; integers and bool become float64."""
+    if is_inexact(nodes[0].dtype):
+        return nodes
+    return tuple([node.cast(dtypes.float64) for node in nodes])
+
+
+def as_real_floating(name: str, *nodes: UOp) -> tuple[UOp, ...]:
+    """Operands of one dtype as real floating.
+
+    Raises:
+        DTypeError: they are complex.
+    """
+    try:
+        return as_floating(name, *as_real(name, *nodes))
+    except Exception as error:
+        raise shortened(error) from None
+
+
+def as_real(name: str, *nodes: UOp) -> tuple[UOp, ...]:
+    """
+    Raises:
+        DTypeError: the operands are complex.
+    """
+    if is_complex(nodes[0].dtype):
+        raise DTypeError(
+            f"{name}: expected a real dtype, got {nodes[0].dtype.name}; take real(x), imag(x) or abs(x) first"
+        )
+    return nodes
+
+
+def as_bits(name: str, *nodes: UOp) -> tuple[UOp, ...]:
+    """
+    Raises:
+        DTypeError: the operands are neither bool nor integers.
+    """
+    if not (is_integer(nodes[0].dtype) or is_bool(nodes[0].dtype)):
+        raise DTypeError(
+            f"{name}: expected an integer dtype or bool, got {nodes[0].dtype.name}; convert it with astype(xp.int64)"
+        )
+    return nodes

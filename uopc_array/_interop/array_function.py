@@ -1,0 +1,338 @@
+"""NEP 18: NumPy's other functions on arrays of ours, and ``like=``.
+
+A function of the namespace with NumPy's name and a signature that takes the call stands in for NumPy's; where NumPy's
+arguments differ an adapter translates them. What is left runs in NumPy on the values.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from uopc_array._array.array import Array
+from uopc_array._array.assignment import value_node
+from uopc_array._array.namespace import PROTOCOLS, call, find_function
+from uopc_array._array.nodes import as_node, default_dtype, is_scalar, mask_node, node_from_numpy
+from uopc_array._array.numbers import is_sequence
+from uopc_array._array.promotion import check_cast, check_casting, result_dtype
+from uopc_array._functions.host import call_host, to_host
+from uopc_array._functions.outputs import store
+from uopc_array._functions.public import ROUTES
+from uopc_core import TRACED, TRACKED, DType, UOp, composite
+from uopc_core.errors import shortened
+
+__all__ = ["array_function"]
+
+_NO_VALUE = getattr(np, "_NoValue", None)
+
+
+def array_function(
+    function: Callable[..., Any], types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What `Array.__array_function__` returns; NotImplemented where another class takes part that may know better."""
+    if not all(issubclass(t, Array | np.ndarray) for t in types):
+        return NotImplemented
+    path = _path(function)
+    kwargs = {name: value for name, value in kwargs.items() if value is not _NO_VALUE}
+    try:
+        public = ROUTES.get(function)
+        if public is not None:
+            return public(*args, **kwargs)
+        if path in _WRITERS:
+            return _write(path, function, args, kwargs)
+        out = kwargs.pop("out", None)
+        if out is None:
+            return _compute(path, function, args, kwargs)
+        casting = "unsafe" if path in _UNSAFE else kwargs.pop("casting", "same_kind")
+        result = _compute(path, function, args, kwargs)
+        return store(path, result, out[0] if isinstance(out, tuple) else out, casting)
+    except Exception as error:
+        raise shortened(error, function.__name__) from error.__cause__
+
+
+def _path(function: Callable[..., Any]) -> str:
+    """``numpy.linalg.det`` -> ``linalg.det``."""
+    module = function.__module__.removeprefix("numpy").removeprefix(".")
+    return f"{module}.{function.__name__}" if module else function.__name__
+
+
+def _compute(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if path.startswith("fft.") and "norm" in kwargs and kwargs["norm"] is None:
+        del kwargs["norm"]
+    adapter = _ADAPTERS.get(path)
+    if adapter is not None and (not kwargs or _takes(adapter, args, kwargs)):
+        return adapter(*args, **kwargs)
+    ours = find_function(path)
+    if ours is not None and _takes(ours, args, kwargs):
+        return ours(*args, **kwargs)
+    return call_host(f"numpy.{path}", function, args, kwargs)
+
+
+_signature = cache(inspect.signature)
+
+
+def _takes(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    try:
+        _signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------------------------------- functions that assign to x
+
+_WRITERS = frozenset({"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"})
+
+
+def _write(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    target = args[0] if args else None
+    if not isinstance(target, Array):
+        call_host(f"numpy.{path}", function, args, kwargs)
+        return
+    target._refuse_number(path)
+    if path == "copyto":
+        _copyto(*args, **kwargs)
+        return
+
+    def written(node: UOp) -> UOp:
+        values = to_host(f"numpy.{path}", Array._array_from_uop(node))
+        call_host(f"numpy.{path}", function, (values, *args[1:]), kwargs)
+        return node_from_numpy(values)
+
+    target._update(written)
+
+
+def _copyto(dst: Array, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    check_casting("copyto", casting)
+    _check_source(dst.dtype, src, casting)
+    if where is True:
+        dst[...] = src
+        return
+    mask = mask_node("copyto", where)
+    values = value_node(src if is_scalar(src) else as_node(src, name="copyto"), dst.dtype, dst.shape)
+    dst._update(lambda node: composite.broadcast_to(mask, node.shape).where(values, node))
+
+
+def _check_source(dtype: DType, src: Any, casting: str) -> None:
+    """A Python number but a bool is of any dtype that holds its kind, though of one only in the sense of "equiv"."""
+    if is_scalar(src) and not isinstance(src, bool) and casting != "equiv" and result_dtype(src, dtype) is dtype:
+        return
+    check_cast("copyto", default_dtype(src) if is_scalar(src) else as_node(src, name="copyto").dtype, dtype, casting)
+
+
+# ------------------------------------------------------------------------------------------- NumPy's ways of calling
+
+
+def _array(x: Any) -> Array:
+    return x if isinstance(x, Array) else Array._from_uop(as_node(x))
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """The method of the array of this name, which has NumPy's signature but for what it does not know."""
+
+    def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(_array(a), name)(*args, **kwargs)
+
+    a, *others = inspect.signature(getattr(Array, name)).parameters.values()
+    function.__signature__ = inspect.Signature([a.replace(name="a"), *others])  # pyright: ignore[reportFunctionMemberAccess]
+    return function
+
+
+def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Any:
+    return call("sort", _array(a).ravel() if axis is None else _array(a), axis=-1 if axis is None else axis)
+
+
+def _argsort(a: Any, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Any:
+    return _array(a).argsort(axis)
+
+
+def _unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
+    """Sorted, so that every nan stands at the end; all are one to NumPy."""
+    if args or kwargs:
+        return call_host("numpy.unique", np.unique, (ar, *args), kwargs)
+    values = call("unique_values", _array(ar))
+    n_nan = int(np.count_nonzero(np.isnan(values._memory("unique").array)))
+    return values[: values.size - n_nan + 1] if n_nan > 1 else values
+
+
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    ours = mode in ("constant", "edge", "reflect", "symmetric", "wrap") and not hasattr(pad_width, "keys")
+    if ours and all(keyword == "constant_values" and mode == "constant" for keyword in kwargs):
+        return call("pad", array, pad_width, mode, **kwargs)
+    return call_host("numpy.pad", np.pad, (array, pad_width, mode), kwargs)
+
+
+def _qr(a: Any, mode: str = "reduced") -> Any:
+    if mode == "r":
+        return find_function("linalg.qr")(_array(a)).R
+    if mode in ("reduced", "complete"):
+        return find_function("linalg.qr")(_array(a), mode=mode)
+    return call_host("numpy.linalg.qr", np.linalg.qr, (a, mode), {})
+
+
+def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    if _array(A).ndim < 2 or tol is not None or hermitian:
+        return call_host("numpy.linalg.matrix_rank", np.linalg.matrix_rank, (A, tol, hermitian), {"rtol": rtol})
+    return find_function("linalg.matrix_rank")(_array(A), rtol=rtol)
+
+
+def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+    axes = (-1, -1, -1) if axis is None and (axisa, axisb, axisc) == (-1, -1, -1) else (axis,) * 3
+    extents = [x.shape[axes[0]] for x in (_array(a), _array(b)) if axes[0] is not None and -x.ndim <= axes[0] < x.ndim]
+    if extents == [3, 3]:
+        return call("cross", _array(a), _array(b), axis=axes[0])
+    return call_host("numpy.cross", np.cross, (a, b, axisa, axisb, axisc, axis), {})
+
+
+def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    if axis is None:
+        return call("take_along_axis", _array(arr).reshape(-1), indices, axis=0)
+    return call("take_along_axis", _array(arr), indices, axis=axis)
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    x = _array(x)
+    one_axis = axis is not None and not is_sequence(axis)
+    if ord is None or one_axis or x.ndim == 1:
+        return find_function("linalg.vector_norm")(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
+    if axis is None and x.ndim == 2:
+        return find_function("linalg.matrix_norm")(x, keepdims=keepdims, ord=ord)
+    return call_host("numpy.linalg.norm", np.linalg.norm, (x, ord, axis, keepdims), {})
+
+
+def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    if hermitian:
+        return call_host("numpy.linalg.svd", np.linalg.svd, (a, full_matrices, compute_uv, True), {})
+    if not compute_uv:
+        return find_function("linalg.svdvals")(_array(a))
+    return find_function("linalg.svd")(_array(a), full_matrices=full_matrices)
+
+
+def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    if rcond is not None and rtol is not None:
+        raise ValueError(f"pinv: expected one tolerance, got rcond={rcond!r:.60} and rtol={rtol!r:.60}")
+    tolerance = rtol if rcond is None else rcond
+    if hermitian:
+        return call_host("numpy.linalg.pinv", np.linalg.pinv, (a, tolerance, True), {})
+    return find_function("linalg.pinv")(_array(a), rtol=tolerance)
+
+
+def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    _refuse_infinities("lstsq", a)
+    return call_host("numpy.linalg.lstsq", np.linalg.lstsq, (a, b, rcond), {})
+
+
+def _polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
+    largest, weight = (np.max(np.abs(to_host("numpy.polyfit", v)), initial=0) + 0.0 for v in (x, 1 if w is None else w))
+    _refuse_infinities("polyfit", largest, weight, largest ** int(deg) * weight)
+    return call_host("numpy.polyfit", np.polyfit, (x, y, deg, rcond, full, w, cov), {})
+
+
+def _refuse_infinities(name: str, *operands: Any) -> None:
+    """LAPACK may not come back from the least squares of an infinite matrix."""
+    if any(np.isinf(to_host(f"numpy.{name}", x)).any() for x in operands):
+        raise np.linalg.LinAlgError(f"{name}: SVD did not converge in Linear Least Squares, of an infinite matrix")
+
+
+def _like(name: str) -> Callable[..., Any]:
+    """A creation function called with ``like=``; NumPy's `order` has no meaning here."""
+
+    def create(*args: Any, order: str = "C", M: int | None = None, **kwargs: Any) -> Any:
+        return call(name, *args, **kwargs) if M is None else call(name, *args, M, **kwargs)
+
+    return create
+
+
+def _linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    out = call("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint, axis=axis)
+    if not retstep:
+        return out
+    parts = num - 1 if endpoint else num
+    return out, call("divide", call("subtract", stop, start), parts if parts > 0 else float("nan"))
+
+
+def _like_another(name: str) -> Callable[..., Any]:
+    n_values = 1 if name == "full" else 0  # a dtype may follow them by position
+
+    def create(a: Any, *args: Any, order: str = "K", subok: bool = True, shape: Any = None, **kwargs: Any) -> Any:
+        if len(args) > n_values:
+            kwargs["dtype"], args = args[n_values], args[:n_values]
+        if shape is None:
+            return call(f"{name}_like", _array(a), *args, **kwargs)
+        kwargs.setdefault("dtype", _array(a).dtype)
+        return call(name, shape, *args, **kwargs)
+
+    return create
+
+
+def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    """In the graph, unless None or text takes part, as where matplotlib calls it."""
+    if all(isinstance(x, Array | np.ndarray | np.number | int | float | complex) for x in args):
+        return call("broadcast_arrays", *args)
+    return call_host("numpy.broadcast_arrays", np.broadcast_arrays, args, {})
+
+
+def _at_least(name: str) -> Callable[..., Any]:
+    """NumPy's arrays for ours: SciPy's compiled optimisers convert what they are given with these three.
+
+    What is traced or differentiated stays in the graph.
+    """
+    native: Any = getattr(np, name)
+
+    def function(*arrays: Any) -> Any:
+        if any(isinstance(x, Array) and x._uop.flags & (TRACED | TRACKED) for x in arrays):
+            return call(name, *arrays)
+        return native(*[x.to_numpy() if isinstance(x, Array) else x for x in arrays])
+
+    return function
+
+
+def _iscomplexobj(x: Any) -> bool:
+    return _array(x).dtype.kind == "c"
+
+
+# these store in `out` whatever its dtype, as NumPy's do
+_UNSAFE = frozenset({"trace"})
+
+_METHODS = "ravel repeat reshape swapaxes take transpose squeeze trace".split()
+
+_ADAPTERS: dict[str, Callable[..., Any]] = {
+    **{name: _method(name) for name in _METHODS},
+    **{name: _at_least(name) for name in ("atleast_1d", "atleast_2d", "atleast_3d")},
+    "argsort": _argsort,
+    "broadcast_arrays": _broadcast_arrays,
+    "cross": _cross,
+    "iscomplexobj": _iscomplexobj,
+    "isrealobj": lambda x: not _iscomplexobj(x),
+    "linspace": _linspace,
+    "linalg.lstsq": _lstsq,
+    "linalg.matrix_rank": _matrix_rank,
+    "linalg.norm": _norm,
+    "linalg.pinv": _pinv,
+    "linalg.qr": _qr,
+    "linalg.svd": _svd,
+    "pad": _pad,
+    "polyfit": _polyfit,
+    "sort": _sort,
+    "take_along_axis": _take_along_axis,
+    "unique": _unique,
+    **{name: _like(name) for name in ("arange", "array", "asarray", "empty", "eye", "full", "identity")},
+    **{name: _like(name) for name in ("ones", "zeros", "tri")},
+    **{f"{name}_like": _like_another(name) for name in ("empty", "full", "ones", "zeros")},
+}
+
+PROTOCOLS["function"] = array_function

@@ -1,0 +1,1 @@
+"""Functions of functions: derivatives, `vmap`, `jit`, and the traces, trees and captured state that they share."""

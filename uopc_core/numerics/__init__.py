@@ -1,0 +1,1 @@
+"""What operations mean, without handles: functions from nodes to a node."""
