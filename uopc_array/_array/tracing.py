@@ -47,11 +47,11 @@ __all__ = [
     "user_line",
 ]
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2))
 _PACKAGES = tuple(
     folder + os.sep
     for folder in (
-        *(os.path.join(_HERE, name) for name in ("uopc_array", "uopc_core")),
+        *(os.path.join(_ROOT, name) for name in ("uopc_array", "uopc_core")),
         os.path.dirname(os.path.abspath(np.__file__)),
     )
 )

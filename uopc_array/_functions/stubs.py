@@ -98,7 +98,7 @@ def stubs() -> dict[Path, str]:
     assert "reductions" in [subject.__name__.rpartition(".")[2] for subject in methods.SUBJECTS]
     return {
         _HERE / "namespace.pyi": _text(_functions("")),
-        _HERE.parent / "_described_methods.pyi": _text(_methods()),
+        _HERE.parent / "_array" / "described_methods.pyi": _text(_methods()),
     }
 
 
