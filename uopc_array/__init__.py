@@ -20,9 +20,6 @@ from numpy import (
     uint64,
 )
 
-# these enter themselves in the table of protocols
-from uopc_array import _array_function as _array_function
-from uopc_array import _ufunc as _ufunc
 from uopc_array import (
     constants,
     creation_functions,
@@ -44,6 +41,10 @@ from uopc_array._array.array import Array
 from uopc_array._functions import namespace as _namespace_of_functions
 from uopc_array._functions.host import log_host_calls
 from uopc_array._functions.namespace import *
+
+# these enter themselves in the table of protocols
+from uopc_array._interop import array_function as _array_function  # noqa: F401
+from uopc_array._interop import ufunc as _ufunc  # noqa: F401
 from uopc_array._interop.numpy_names import numpy_dir as _numpy_dir
 from uopc_array._interop.numpy_names import numpy_name as _numpy_name
 from uopc_array._transforms.explain import explain, show_config
