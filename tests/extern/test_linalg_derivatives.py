@@ -258,6 +258,27 @@ def test_a_turn_within_a_space_of_equal_values_is_not_known(f: Function, x: Any)
         assert not np.isfinite(np.asarray(got)).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("n", [2, 3, 4, 6])
+def test_rounding_makes_no_slope_of_a_turn_that_is_not_known(n: int, dtype: str) -> None:
+    """Whatever the matrix that has two equal values was made of, and for second derivatives as for first ones."""
+    rng = np.random.default_rng([n, 5])
+    for trial in range(12):
+        values = rng.integers(1, 4, n).astype(float)
+        values[:2] = values[0] if trial % 2 else 3.0
+        left, right = (np.linalg.qr(general(n, n, seed=2 * trial + k, dtype=dtype))[0] for k in range(2))
+        weights = xp.asarray(rng.normal(size=(n, n)))
+        for f, x in (
+            (of_eigh, (left * values) @ left.conj().T),
+            (OF_A_BASIS["polar factor"], (left * values) @ right),
+            (lambda x: xp.jvp(linalg.svdvals, (x,), (weights + x,))[1], (left * values) @ right),
+        ):
+            given = xp.asarray(x.astype(dtype))
+            loss = lambda t, f=f: xp.sum(xp.real(f(t)) ** 2 * weights[: f(t).shape[-1]])  # noqa: E731
+            assert np.isnan(np.asarray(xp.grad(loss)(given))).any()
+            assert np.isnan(np.asarray(xp.jvp(f, (given,), (xp.ones_like(given) * weights,))[1])).any()
+
+
 @pytest.mark.parametrize("f", [hermitian, linalg.inv, linalg.pinv, linalg.matrix_norm])
 def test_what_asks_for_no_turn_is_differentiated_where_values_repeat(f: Function) -> None:
     check_first_order(f, DIAGONAL)

@@ -103,12 +103,14 @@ def _safe_inverse(x: UOp, values: UOp) -> UOp:
 
 
 def _rounding_error(values: UOp) -> UOp:
-    """The error of each row of eigenvalues or singular values: about that of the matrix they are of."""
+    """A bound of the error of each row of eigenvalues or singular values, that of the matrix they are of included: it
+    is to 2.4 times eps times their number in matrices that were made of equal ones.
+    """
     largest = values.unary(Ops.ABS).stage("detach")
     eps = float(np.finfo(largest.dtype.type).eps)
     if not values.shape[-1]:
         return full(values.shape[:-1], 0, largest.dtype)
-    return reduce_axes(largest, Ops.MAX, [values.ndim - 1]) * (eps * values.shape[-1])
+    return reduce_axes(largest, Ops.MAX, [values.ndim - 1]) * (4 * eps * values.shape[-1])
 
 
 def _off_diagonal(x: UOp) -> UOp:
