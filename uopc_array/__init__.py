@@ -26,13 +26,10 @@ from uopc_array import (
     data_type_functions,
     einsum_functions,
     fft,
-    indexing_functions,
     linalg,
     linear_algebra_functions,
-    manipulation_functions,
     numpy_equality,
     numpy_manipulation,
-    numpy_padding,
     numpy_products,
     set_functions,
     sorting_functions,
@@ -55,13 +52,10 @@ from uopc_array.constants import *
 from uopc_array.creation_functions import *
 from uopc_array.data_type_functions import *
 from uopc_array.einsum_functions import *
-from uopc_array.indexing_functions import *
 from uopc_array.inspection import __array_namespace_info__
 from uopc_array.linear_algebra_functions import *
-from uopc_array.manipulation_functions import *
 from uopc_array.numpy_equality import *
 from uopc_array.numpy_manipulation import *
-from uopc_array.numpy_padding import *
 from uopc_array.numpy_products import *
 from uopc_array.set_functions import *
 from uopc_array.sorting_functions import *
@@ -107,12 +101,9 @@ __all__ += constants.__all__
 __all__ += creation_functions.__all__
 __all__ += data_type_functions.__all__
 __all__ += einsum_functions.__all__
-__all__ += indexing_functions.__all__
 __all__ += linear_algebra_functions.__all__
-__all__ += manipulation_functions.__all__
 __all__ += numpy_equality.__all__
 __all__ += numpy_manipulation.__all__
-__all__ += numpy_padding.__all__
 __all__ += numpy_products.__all__
 __all__ += set_functions.__all__
 __all__ += sorting_functions.__all__

@@ -9,9 +9,9 @@ from uopc_array._array.nodes import cast_node
 from uopc_array._array.promotion import promote, promote_dtypes
 from uopc_array._functions import along_axes, reductions
 from uopc_array._functions.arguments import ArrayLike, check_choice, known, node_of, optional_dtype, wrap
+from uopc_array._functions.diagonals import diagonal
 from uopc_array.linalg import cross
 from uopc_array.linear_algebra_functions import matmul, tensordot, vecdot
-from uopc_array.numpy_manipulation import diagonal
 from uopc_core import UOp, composite, dtypes
 from uopc_core.errors import ShapeError, speaks_for_itself
 from uopc_core.numerics import elementwise
@@ -164,7 +164,9 @@ def trace(a: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtyp
     offset, axis1, axis2 = (
         known("trace", what, n) for what, n in (("offset", offset), ("axis1", axis1), ("axis2", axis2))
     )
-    return wrap(reductions.sum("trace", diagonal(a, offset, axis1, axis2)._uop, -1, optional_dtype("trace", dtype)))
+    node = node_of("trace", a)
+    along = diagonal("trace", node, offset, axis1, axis2).on_node(node)
+    return wrap(reductions.sum("trace", along, -1, optional_dtype("trace", dtype)))
 
 
 @speaks_for_itself

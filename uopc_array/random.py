@@ -50,7 +50,7 @@ def _drawn(name: str, draw: Callable[..., Any], args: tuple[Any, ...], kwargs: d
 
 
 def _shuffled(name: str, draw: Callable[..., Any], x: Array, *args: Any, **kwargs: Any) -> None:
-    x._refuse_number(name)
+    x._refuse_write(name)
     values = to_host(name, x)
     call_host(name, draw, (values, *args), kwargs)
     x._write(node_from_numpy(values))

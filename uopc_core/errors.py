@@ -10,6 +10,7 @@ import numpy as np
 
 __all__ = [
     "AxisError",
+    "ChoiceBoundsError",
     "CompileError",
     "DTypeError",
     "DTypeValueError",
@@ -83,6 +84,10 @@ class IndexShapeError(ShapeError, IndexError):
 
 class SorterBoundsError(IndexBoundsError, ValueError):
     """A place outside the vector that a sorter sorts."""
+
+
+class ChoiceBoundsError(IndexBoundsError, ValueError):
+    """The number of none of the arrays to choose from."""
 
 
 class SorterShapeError(ShapeError, TypeError):

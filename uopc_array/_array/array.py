@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from types import FunctionType
+from types import FunctionType, GenericAlias
 from typing import Any, Self, cast
 
 from uopc_array._array.assignment import assign
@@ -12,6 +12,7 @@ from uopc_array._array.described_methods import DescribedMethods
 from uopc_array._array.handle import View
 from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_element, read, read_any, read_box
 from uopc_array._array.methods import Methods
+from uopc_array._array.numbers import inferred_shape
 from uopc_array._array.operators import Operators
 from uopc_array._array.protocols import Protocols
 from uopc_core import DType, Ops, UOp
@@ -69,8 +70,15 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents, a tuple of int."""
+        """The extents, a tuple of int; assigned to, the same elements in another shape, as far as they lie so."""
         return self._node.shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        try:
+            self._take_shape("shape", inferred_shape("shape", self._node, shape))
+        except Exception as error:
+            raise shortened(error) from None
 
     @property
     def dtype(self) -> DType:
@@ -105,7 +113,7 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
     @property
     def flags(self) -> LayoutFlags:
         """How the elements lie, as in NumPy: ``x.flags.c_contiguous``, ``x.flags["OWNDATA"]``."""
-        return LayoutFlags(self._layout().flags, not isinstance(self._alias, View), not self._is_number)
+        return LayoutFlags(self._layout().flags, not isinstance(self._alias, View), self._is_writable)
 
     @property
     def device(self) -> str:
@@ -179,6 +187,17 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
 
     def _item_at(self, number: int) -> Self:
         return self[number]
+
+    def __class_getitem__(cls, item: Any) -> GenericAlias:
+        """``Array[shape, dtype]``, for annotations.
+
+        Raises:
+            TypeError: no parameters, or more than two.
+        """
+        n = len(cast("tuple[Any, ...]", item)) if isinstance(item, tuple) else 1
+        if not 1 <= n <= 2:
+            raise TypeError(f"Array: expected one parameter or two, Array[shape, dtype], got {n}")
+        return GenericAlias(cls, item)
 
 
 for _part in (Operators, Methods, Protocols):

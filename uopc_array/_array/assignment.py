@@ -28,7 +28,7 @@ from uopc_array._array.realize import buffer_of_node
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer
 from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
 
-__all__ = ["assign", "assigned", "check_assignable", "scattered", "value_node"]
+__all__ = ["assign", "assigned", "check_assignable", "operand_for", "scattered", "value_node"]
 
 NumPyArray = np.ndarray[Any, Any]
 _BUFFER = Ops.BUFFER
@@ -44,7 +44,7 @@ def assigned(x: UOp, key: Any, value: Any) -> UOp:
         DTypeError: a complex value for a real array.
         IndexError: see `parse_key`.
     """
-    operand = _operand_for(x.dtype, value)
+    operand = operand_for(x.dtype, value)
     mask = _mask_alone(key)
     if mask is not None and _fits_under_mask(x, mask, operand):
         return _assigned_where(x, mask, operand)
@@ -58,7 +58,7 @@ def assigned(x: UOp, key: Any, value: Any) -> UOp:
     return write_back(x, lambda node: view_of(node, parsed), placed)
 
 
-def _operand_for(dtype: DType, value: Any) -> Operand:
+def operand_for(dtype: DType, value: Any) -> Operand:
     """`value` ready to be stored in an array of `dtype`; ints in a list must fit into it, as one alone must, and as a
     real number of NumPy must.
     """
@@ -146,14 +146,16 @@ def assign(x: Handle, key: Any, value: Any) -> None:
     if x._alias is None:
         shape = x._node.shape
         if not shape:
-            x._refuse_number("assignment")
+            x._refuse_write("assignment")
         if type(value) in _REALS and not x._is_shadowed:
             if type(key) is not slice and names_one_element(key, shape):
                 if write_element(x, key, value):
                     return
             elif _is_plain(key) and write_in_memory(x, (), _store, key, value):
                 return
-    operand = _operand_for(x._node.dtype, value)
+    elif not x._alias.is_writable:
+        x._refuse_write("assignment")
+    operand = operand_for(x._node.dtype, value)
     if not _is_same_view(x, key, operand):
         while not _is_assigned(x, key, operand):
             pass
@@ -168,7 +170,7 @@ def _is_assigned(x: Handle, key: Any, operand: Operand) -> bool:
     stored = _values_for(x._node.dtype, operand)
     places = _key_for_numpy(key)
     alias = x._alias
-    base, lenses = (alias.base, alias.lenses) if isinstance(alias, View) else (x, ())
+    base, lenses = (alias.base, alias.steps()) if isinstance(alias, View) else (x, ())
     cell = base._cell() if base._is_shadowed else base
     if not is_leaf(cell):
         base._memory("item assignment")

@@ -79,15 +79,17 @@ class Root:
 
     Attributes:
         version: how often the handle has changed since the first view.
+        is_writable: whether the handle may be changed.
         is_shared: whether several threads write to its memory. Then views hold nothing of that, and what is computed
             with them gets copies of their elements, since whoever writes copies all of it where others hold it.
     """
 
-    __slots__ = ("_writer", "is_shared", "version")
+    __slots__ = ("_writer", "is_shared", "is_writable", "version")
     is_claim = False
 
     def __init__(self) -> None:
         self.version = 0
+        self.is_writable = True
         self.is_shared = False
         self._writer = 0
 
@@ -117,6 +119,7 @@ class _Glance:
     __slots__ = ()
     is_claim = True
     is_shared = False
+    is_writable = True
     root = None
     writers = 0
 
@@ -138,6 +141,7 @@ class _Claim:
     __slots__ = ("era", "is_broken", "memory", "root", "writers")
     is_claim = True
     is_shared = True
+    is_writable = True  # else nobody would write
     root: Root | None
     writers: int
     is_broken: bool

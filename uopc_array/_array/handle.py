@@ -19,6 +19,7 @@ from typing import Any, Self
 from uopc_array._array.cells import (
     Cell,
     Root,
+    alias_of,
     detach,
     exchange,
     node_apart,
@@ -28,7 +29,7 @@ from uopc_array._array.cells import (
     replace_all,
     root_of,
 )
-from uopc_array._array.lenses import Lens, MoveLens, RowLens, shortened_chain, write_back
+from uopc_array._array.lenses import Lens, MoveLens, RowLens, SpreadLens, shortened_chain, write_back
 from uopc_array._array.origins import compute
 from uopc_array._array.realize import NumPyArray, buffer_of_node, realize_node
 from uopc_array._array.strided import layout_of
@@ -50,7 +51,7 @@ from uopc_core import (
     when_due,
     when_eager,
 )
-from uopc_core.errors import shortened
+from uopc_core.errors import TraceError, shortened
 
 __all__ = ["Handle", "View", "change_all"]
 
@@ -102,20 +103,40 @@ class View:
 
     Attributes:
         base: the handle whose elements these are, no view itself.
+        shape: of the base when the view was made, from which the steps lead; the base may have another by now.
         lenses: the steps from there.
         root: the count of changes of `base`.
         version: the count that the node of the view belongs to, read before that; None where the node is not to be
             used. A view that follows its base gets another alias, so that node and count change together.
+        is_writable: whether the base may be changed through it.
     """
 
-    __slots__ = ("base", "lenses", "root", "version")
+    __slots__ = ("base", "is_writable", "lenses", "root", "shape", "version")
     is_claim = False
 
-    def __init__(self, base: Handle, lenses: tuple[Lens, ...], root: Root, version: int | None) -> None:
+    def __init__(
+        self,
+        base: Handle,
+        shape: tuple[int, ...],
+        lenses: tuple[Lens, ...],
+        root: Root,
+        version: int | None,
+        is_writable: bool,
+    ) -> None:
         self.base = base
+        self.shape = shape
         self.lenses = lenses
         self.root = root
         self.version = version
+        self.is_writable = is_writable
+
+    def at(self, version: int | None) -> View:
+        """The same view, of which the node belongs to another count of changes."""
+        return View(self.base, self.shape, self.lenses, self.root, version, self.is_writable)
+
+    def over(self, base: Handle, root: Root) -> View:
+        """The same view of the present value of another handle."""
+        return View(base, self.shape, self.lenses, root, root.version, self.is_writable)
 
     def is_stale(self) -> bool:
         return self.version != self.root.version
@@ -127,18 +148,25 @@ class View:
 
     def is_scattered(self) -> bool:
         """Whether no strides describe the view, so that only the graph can write through it."""
-        return any(isinstance(lens, RowLens) for lens in self.lenses)
+        return not all([lens.has_strides for lens in self.lenses])
+
+    def steps(self) -> tuple[Lens, ...]:
+        """The steps from the base as it is now."""
+        if self.base._node.shape == self.shape:
+            return self.lenses
+        return (MoveLens(Ops.RESHAPE, self.shape), *self.lenses)
 
     def on_node(self, base: UOp) -> UOp:
         """The view of this node of the base."""
+        if base.shape != self.shape:
+            base = base.reshape(self.shape)
         for lens in self.lenses:
             base = lens.on_node(base)
         return base
 
     def shorten(self) -> None:
         """Make one step of the steps from the base, so that neither they nor the nodes of views of views pile up."""
-        node = self.base._node
-        self.lenses = shortened_chain(self.lenses, node.shape, node.dtype)
+        self.lenses = shortened_chain(self.lenses, self.shape, self.base._node.dtype)
 
 
 class Handle:
@@ -146,7 +174,8 @@ class Handle:
 
     Attributes:
         _uop: the node that stands for the present value.
-        _node: the node that stood for it when somebody last looked; its shape and dtype never change.
+        _node: the node that stood for it when somebody last looked; its dtype never changes, its shape where that is
+            assigned to.
         _alias: what it knows as a view, or as an array of which there are views; of no axes any array knows something,
             and a number nothing.
         _weak: True for a traced Python scalar, whose dtype gives way to that of an array (NEP 50).
@@ -199,6 +228,12 @@ class Handle:
         return self._alias is None and not self._node.shape
 
     @property
+    def _is_writable(self) -> bool:
+        """Whether the value may be changed."""
+        alias = self._alias
+        return bool(self._node.shape) if alias is None else alias.is_writable
+
+    @property
     def _uop(self) -> UOp:
         # one step, see `_cells`
         alias = self._own_alias
@@ -237,8 +272,9 @@ class Handle:
 
         Raises:
             TypeError: it is a number.
+            ValueError: it is read-only.
         """
-        self._refuse_number("assignment")
+        self._refuse_write("assignment")
         alias = self._alias
         if isinstance(alias, View):
             alias.base._update(lambda base: _write_through(alias, base, make))
@@ -262,23 +298,108 @@ class Handle:
 
         Raises:
             TypeError: it is a number.
+            ValueError: it is read-only.
         """
-        self._refuse_number("assignment")
+        self._refuse_write("assignment")
         if isinstance(self._alias, View):
             self._update(lambda _: uop)
         else:
             self._replace(None, uop)
 
-    def _refuse_number(self, name: str) -> None:
+    def _refuse_write(self, name: str) -> None:
         """
         Raises:
             TypeError: this is a number, whose value never changes.
+            ValueError: it is read-only.
         """
-        if self._alias is None and not self._node.shape:
-            raise TypeError(
-                f"{name}: a number ({self._node.dtype.name}) cannot be changed in place; bind the name to a new value "
-                "(t = ...), or make an array of no axes of it: xp.asarray(t)"
+        alias = self._alias
+        if alias is None:
+            if not self._node.shape:
+                raise TypeError(
+                    f"{name}: a number ({self._node.dtype.name}) cannot be changed in place; bind the name to a new "
+                    "value (t = ...), or make an array of no axes of it: xp.asarray(t)"
+                )
+        elif not alias.is_writable:
+            raise ValueError(
+                f"{name}: the destination is read-only; assign to a copy, x.copy(), or to what it is a view of"
             )
+
+    def _take_shape(self, name: str, shape: tuple[int, ...]) -> None:
+        """Give this handle another shape, of as many elements.
+
+        Raises:
+            AttributeError: it is a number, or a view whose elements do not lie so that it could have that shape.
+            TraceError: it is older than the trace that runs.
+        """
+        alias = self._alias
+        if alias is None and not self._node.shape:
+            raise AttributeError(f"{name}: the shape of a number cannot be changed; x.reshape(...) gives an array")
+        self._refuse_shadow(name)
+        if not isinstance(alias, View):
+            while True:
+                node = self._node_to_change()
+                if self._replace(node, node.reshape(shape)):
+                    return
+        lens = MoveLens(Ops.RESHAPE, shape)
+        if not self._keeps_memory(lens):
+            raise AttributeError(
+                f"{name}: a view of shape {self._node.shape} whose elements lie apart cannot take the shape {shape} in "
+                "place; x.reshape(...) gives a copy"
+            )
+        view = self._view(self._frame(), lens.on_node(self._frame()), lens)
+        put(self, view._node, view._own_alias)
+
+    def _refuse_shadow(self, name: str) -> None:
+        """
+        Raises:
+            TraceError: this is older than the trace that runs, so that its shape and dtype stay.
+        """
+        if self._is_shadowed:
+            raise TraceError(
+                f"{name}: inside a traced function an array from outside of it keeps its shape and dtype; bind the "
+                "name to a new array, x = x.reshape(...)"
+            )
+
+    def _replace_whole(self, name: str, make: Callable[[UOp], UOp]) -> None:
+        """Give this handle the value that `make` makes of its node, which may have another shape and dtype.
+
+        Raises:
+            ValueError: it is a view, or has views.
+            TraceError: it is older than the trace that runs.
+        """
+        self._refuse_shadow(name)
+        root = alias_of(self)
+        if isinstance(root, View):
+            raise ValueError(f"{name}: a view cannot change its size, for its elements belong to another array")
+        if root is not None and _count(root) > _UNSEEN:
+            raise ValueError(
+                f"{name}: an array of which there are views cannot change its size; xp.resize(x, shape) gives a new one"
+            )
+        while True:
+            node = self._node_to_change()
+            if self._replace(node, make(node)):
+                return
+
+    def _set_writable(self, name: str, is_writable: bool) -> None:
+        """
+        Raises:
+            ValueError: it is a number, or what it is a view of may not be changed.
+        """
+        alias = self._alias
+        if alias is None and not self._node.shape:
+            if is_writable:
+                raise ValueError(f"{name}: a number cannot be changed in place")
+            return
+        if not isinstance(alias, View):
+            root_of(self._cell()).is_writable = is_writable
+            return
+        base = alias_of(alias.base._cell())
+        if is_writable and not (base.is_writable and not any([isinstance(lens, SpreadLens) for lens in alias.lenses])):
+            raise ValueError(
+                f"{name}: this view cannot be changed, since what it is a view of cannot, or since several of its "
+                "elements are one; make a copy of it, x.copy()"
+            )
+        alias.is_writable = is_writable
 
     def _view(self, source: UOp, uop: UOp, lens: Lens) -> Self:
         """A handle on `uop`, which is what `lens` gives of `source`, the node that this one had when somebody looked:
@@ -296,25 +417,29 @@ class Handle:
             # one step
             alias = cell._own_alias
             version = alias.version if cell._own_node is source else None
-            known = View(alias.base, (*alias.lenses, lens), alias.root, version)
+            is_writable = alias.is_writable and lens.is_writable
+            known = View(alias.base, alias.shape, (*alias.lenses, lens), alias.root, version, is_writable)
         else:
             root = alias if isinstance(alias, Root) else root_of(cell)
             # one step
             version = root.version if cell._own_node is source else None
-            known = View(self, (lens,), root, version)
+            known = View(self, source.shape, (lens,), root, version, root.is_writable and lens.is_writable)
         if known.root.is_shared and not uop.flags and known.root.is_still_shared():
             known.version, uop = None, _stand_in(uop.shape, uop.dtype)
         view = self._from_uop(uop)
         view._alias = known
         return view
 
-    def _moved(self, node: UOp, op: Ops, arg: Sequence[int]) -> Self:
-        """What one of `MOVES` gives of this handle, whose node or frame is `node`: a view where NumPy's is one."""
-        lens = MoveLens(op, tuple(arg))
+    def _seen(self, node: UOp, lens: Lens) -> Self:
+        """What a step gives of this handle, whose node or frame is `node`: a view where NumPy's is one."""
         uop = lens.on_node(node)
-        if op is Ops.RESHAPE and uop is not node and not self._keeps_memory(lens):
+        if lens.may_copy and uop is not node and not self._keeps_memory(lens):
             return self._same_kind(lens.on_node(self._uop))
         return self._view(node, uop, lens)
+
+    def _moved(self, node: UOp, op: Ops, arg: Sequence[int]) -> Self:
+        """What one of `MOVES` gives of this handle; see `_seen`."""
+        return self._seen(node, MoveLens(op, tuple(arg)))
 
     def _in_a_row(self) -> Self:
         """All elements in the order of their indices, a view however they lie."""
@@ -335,7 +460,7 @@ class Handle:
         alias = self._alias
         if not isinstance(alias, View):
             return layout_of(self._node.shape, self._node.dtype)
-        layout = layout_of(alias.base._node.shape, alias.base._node.dtype)
+        layout = layout_of(alias.shape, alias.base._node.dtype)
         for lens in alias.lenses:
             layout = lens.on_array(layout)
         return layout
@@ -347,21 +472,21 @@ class Handle:
         if not isinstance(alias, View):
             return node_apart(cell)
         version = alias.root.version
-        uop = alias.base._part(alias.lenses) if alias.root.is_shared else None
+        uop = alias.base._part(alias.steps()) if alias.root.is_shared else None
         if uop is None:
             uop = alias.on_node(alias.base._uop)
         if uop.depth > _lazy_depth:
             uop = _computed_if_due(uop)
         if not uop.flags & TRACED or self._node.flags & TRACED:  # else it is older than the trace, and stays as it is
-            put(cell, uop, View(alias.base, alias.lenses, alias.root, version))
+            put(cell, uop, alias.at(version))
         return uop
 
     def _part(self, lenses: tuple[Lens, ...]) -> UOp | None:
         """A copy of the elements behind these steps from here, where they are in memory and strides describe them."""
         alias = self._alias
         if isinstance(alias, View):
-            return alias.base._part((*alias.lenses, *lenses))
-        return None if any([isinstance(lens, RowLens) for lens in lenses]) else part_of(self._cell(), lenses)
+            return alias.base._part((*alias.steps(), *lenses))
+        return part_of(self._cell(), lenses) if all([lens.has_strides for lens in lenses]) else None
 
     def _frame(self) -> UOp:
         """A node to make views of: of an array that several threads write to not the present one, whose memory is not
@@ -381,7 +506,7 @@ class Handle:
         alias = cell._own_alias
         if alias.version is not None:
             node = cell._own_node
-            put(cell, _stand_in(node.shape, node.dtype), View(alias.base, alias.lenses, alias.root, None))
+            put(cell, _stand_in(node.shape, node.dtype), alias.at(None))
 
     def _memory(self, what: str) -> Buffer:
         """The memory that holds the value, computed now if need be.
@@ -421,6 +546,14 @@ def _measure(handle: Handle) -> int:
 Handle._own_node, Handle._own_alias = Handle.__dict__["_node"], Handle.__dict__["_alias"]
 
 
+def _measure_root() -> int:
+    """The references to the root of a handle that has no views; spelled as where they are compared."""
+    handle = Handle._array_from_uop(UOp.buffer(Buffer.empty((), dtypes.float64)))
+    root = alias_of(handle)
+    return _count(root)
+
+
+_UNSEEN = _measure_root()
 _alone = _measure(Handle._from_uop(UOp.buffer(Buffer.empty((), dtypes.float64))))
 
 

@@ -265,6 +265,8 @@ class ItemLens:
     """A key of basic items, as a step to a view."""
 
     __slots__ = ("key",)
+    is_writable = has_strides = True
+    may_copy = False
 
     def __init__(self, key: Any) -> None:
         self.key = key

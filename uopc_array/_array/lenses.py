@@ -9,15 +9,26 @@ Term: Foster et al. (2007), "Combinators for bidirectional tree transformations"
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from uopc_array._array.strided import layout_of, strided_lens
 from uopc_core import DType, Ops, UOp, composite, dtypes
 
-__all__ = ["MOVES", "Lens", "MoveLens", "PartLens", "RowLens", "shortened_chain", "write_back"]
+__all__ = [
+    "MOVES",
+    "DiagonalLens",
+    "Lens",
+    "MoveLens",
+    "PartLens",
+    "RowLens",
+    "SpreadLens",
+    "diagonal",
+    "shortened_chain",
+    "write_back",
+]
 
 NumPyArray = np.ndarray[Any, Any]
 _PARTS = frozenset({Ops.REAL, Ops.IMAG})
@@ -30,7 +41,20 @@ MOVES: dict[Ops, Callable[[UOp, Any], UOp]] = {
 
 
 class Lens(Protocol):
-    """One step from a base to a view."""
+    """One step from a base to a view.
+
+    Attributes:
+        is_writable: whether NumPy lets the base be changed through it.
+        has_strides: whether strides describe what it gives of an array with strides.
+        may_copy: whether that depends on the strides, so that NumPy gives a copy of some arrays.
+    """
+
+    @property
+    def is_writable(self) -> bool: ...
+    @property
+    def has_strides(self) -> bool: ...
+    @property
+    def may_copy(self) -> bool: ...
 
     def on_node(self, x: UOp) -> UOp:
         """The view of this node."""
@@ -45,8 +69,15 @@ class Lens(Protocol):
 class MoveLens:
     """One of `MOVES`, made anew of whatever node the base has by now."""
 
+    is_writable: ClassVar[bool] = True
+    has_strides: ClassVar[bool] = True
+
     op: Ops
     arg: tuple[int, ...]
+
+    @property
+    def may_copy(self) -> bool:
+        return self.op is Ops.RESHAPE
 
     def on_node(self, x: UOp) -> UOp:
         return MOVES[self.op](x, self.arg)
@@ -61,6 +92,8 @@ class PartLens:
     """The real or the imaginary part."""
 
     __slots__ = ("op",)
+    is_writable = has_strides = True
+    may_copy = False
 
     def __init__(self, op: Ops) -> None:
         self.op = op
@@ -79,6 +112,10 @@ class RowLens:
     `on_array` gives the row of a layout; memory is never written through it, see `View.is_scattered`.
     """
 
+    is_writable: ClassVar[bool] = True
+    has_strides: ClassVar[bool] = False
+    may_copy: ClassVar[bool] = False
+
     def on_node(self, x: UOp) -> UOp:
         return x.reshape((x.size,))
 
@@ -86,20 +123,90 @@ class RowLens:
         return layout_of((x.size,), x.dtype)
 
 
+@dataclass(frozen=True, slots=True)
+class SpreadLens:
+    """Elements seen several times along axes.
+
+    Attributes:
+        has_strides: not so in a chain that has been shortened, where the next step counts in rows of this shape.
+    """
+
+    is_writable: ClassVar[bool] = False
+    may_copy: ClassVar[bool] = False
+
+    shape: tuple[int, ...]
+    has_strides: bool = True
+
+    def on_node(self, x: UOp) -> UOp:
+        return composite.broadcast_to(x, self.shape)
+
+    def on_array(self, x: NumPyArray) -> NumPyArray:
+        return np.broadcast_to(x, self.shape) if self.has_strides else layout_of(self.shape, x.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class DiagonalLens:
+    """A diagonal of two axes, as the last axis of what it gives."""
+
+    is_writable: ClassVar[bool] = False
+    has_strides: ClassVar[bool] = True
+    may_copy: ClassVar[bool] = False
+
+    offset: int
+    axis1: int
+    axis2: int
+
+    def on_node(self, x: UOp) -> UOp:
+        return diagonal(composite.move_axes_last(x, (self.axis1, self.axis2)), self.offset)
+
+    def on_array(self, x: NumPyArray) -> NumPyArray:
+        out = np.diagonal(x, self.offset, self.axis1, self.axis2)
+        if x.flags.writeable:
+            out.setflags(write=True)
+        return out
+
+
+def diagonal(x: UOp, offset: int = 0) -> UOp:
+    """The diagonals of the matrices in the last two axes, as movement alone: (..., M, N) -> (..., K).
+
+    Cut to K x K, an element of the diagonal follows every K + 1 elements: rows of that length have it in column 0.
+    """
+    *batch, m, n = x.shape
+    top, left = max(-offset, 0), max(offset, 0)
+    k = max(min(m - top, n - left), 0)
+    whole = [(0, b) for b in batch]
+    if k == 0:
+        return x.shrink([*whole, (0, 0), (0, 0)]).reshape((*batch, 0))
+    square = x.shrink([*whole, (top, top + k), (left, left + k)]).reshape((*batch, k * k))
+    rows = square.pad([*[(0, 0) for _ in batch], (0, k)]).reshape((*batch, k, k + 1))
+    return rows.shrink([*whole, (0, k), (0, 1)]).reshape((*batch, k))
+
+
 def shortened_chain(lenses: Sequence[Lens], shape: tuple[int, ...], dtype: DType) -> tuple[Lens, ...]:
-    """What `lenses` do to a base of `shape` and `dtype`: one step, and two more for each row that has no strides."""
+    """What `lenses` do to a base of `shape` and `dtype`: one step, and two more for each row that has no strides and
+    each axis along which elements are seen several times.
+    """
     out: list[Lens] = []
     base = view = layout_of(shape, dtype)
     for lens in lenses:
-        if not isinstance(lens, RowLens):
-            view = lens.on_array(view)
-            continue
-        try:
+        if isinstance(lens, RowLens) and _has_row(view):
             view = np.reshape(view, -1, copy=False)
-        except ValueError:
-            out += [strided_lens(base, view), lens]
-            base = view = lens.on_array(view)
+        elif isinstance(lens, RowLens | SpreadLens):
+            last = replace(lens, has_strides=False) if isinstance(lens, SpreadLens) else lens
+            out += [strided_lens(base, view), last]
+            base = view = last.on_array(view)
+        else:
+            view = lens.on_array(view)
     return (*out, strided_lens(base, view))
+
+
+def _has_row(layout: NumPyArray) -> bool:
+    """Whether all elements are a row without a copy; only strides decide."""
+    try:
+        np.reshape(layout, -1, copy=False)
+    except ValueError:
+        return False
+    return True
 
 
 def write_back(x: UOp, make_view: Callable[[UOp], UOp], make_value: Callable[[UOp], UOp]) -> UOp:

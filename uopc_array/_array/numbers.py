@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from math import prod
 from typing import Any, SupportsIndex, cast
 
 import numpy as np
@@ -23,6 +24,7 @@ from uopc_core.errors import DTypeError, GradientError, ShapeError, shortened
 
 __all__ = [
     "filler",
+    "inferred_shape",
     "integer",
     "integer_array",
     "integers",
@@ -94,6 +96,31 @@ def integers(name: str, what: str, value: Any) -> tuple[int, ...]:
     raise TypeError(
         f"{name}: expected an integer or a sequence of them for {what}, got {_shown(value)}{_remedy(value)}"
     )
+
+
+def inferred_shape(name: str, node: UOp, shape: Any) -> tuple[int, ...]:
+    """A shape for the elements of `node`, with -1 replaced by what is left over.
+
+    Raises:
+        ShapeError: the number of elements differs.
+        TypeError: no integer, and no sequence of integers.
+    """
+    try:
+        given = integers(name, "shape", shape)
+    except Exception as error:
+        raise shortened(error) from None
+    out = list(given)
+    if out.count(-1) > 1:
+        raise ShapeError(f"{name}: expected one -1 at most, got shape {given}")
+    if out.count(-1) == 1:
+        rest = prod([n for n in out if n != -1])
+        out[out.index(-1)] = node.size // rest if rest else -1
+    if any([n < 0 for n in out]) or prod(out) != node.size:
+        raise ShapeError(
+            f"{name}: {node.size} elements of shape {node.shape} cannot take the shape {given}; "
+            "-1 stands for the extent that is left"
+        )
+    return tuple(out)
 
 
 def is_sequence(value: Any) -> bool:

@@ -13,11 +13,12 @@ import numpy as np
 
 from uopc_array._array.tracing import user_line
 from uopc_core import TRACED, Buffer, Ops, UOp, dtypes, realize_all, toposort
-from uopc_core.errors import IndexBoundsError, SorterBoundsError, shortened
+from uopc_core.errors import ChoiceBoundsError, IndexBoundsError, SorterBoundsError, shortened
 
 __all__ = ["compute", "gather", "named", "scatter"]
 
 _SAME_NUMBERS = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.PERMUTE, Ops.FLIP})
+_KINDS = {"choose": ChoiceBoundsError, "searchsorted": SorterBoundsError}  # where NumPy raises ValueError
 _ORIGINS: WeakKeyDictionary[UOp, tuple[str, str]] = WeakKeyDictionary()  # the function, and the line of its call
 
 
@@ -71,7 +72,7 @@ def check_places(name: str, x: UOp, indices: Sequence[UOp], axes: Sequence[int] 
         n = x.shape[k]
         low, high = int(memory.array.min()), int(memory.array.max())
         if low < -n or high >= n:
-            kind = SorterBoundsError if name == "searchsorted" else IndexBoundsError
+            kind = _KINDS.get(name, IndexBoundsError)
             found = low if low < -n else high
             axis = axes[k] if axes else k
             raise kind(f"{_prefix([name])}index {found} is out of bounds for axis {axis} with size {n}")
@@ -101,7 +102,7 @@ def named(error: IndexBoundsError, nodes: Sequence[UOp]) -> IndexBoundsError:
         return error
     lines = [line for line in dict.fromkeys(line for _, line in origins) if line]
     where = f"; asked for at {' or '.join(lines)}" if lines else ""
-    kind = SorterBoundsError if list(names) == ["searchsorted"] else IndexBoundsError
+    kind = _KINDS.get(" or ".join(names), IndexBoundsError)
     return kind(f"{_prefix(list(names))}{error}{where}")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -33,6 +33,10 @@ class StridedLens:
         offset: of the first element, in elements of `dtype`.
         dtype: of the view: that of the base, or of the parts of its complex numbers.
     """
+
+    is_writable: ClassVar[bool] = True
+    has_strides: ClassVar[bool] = True
+    may_copy: ClassVar[bool] = False
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]

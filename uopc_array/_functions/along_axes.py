@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from uopc_array._array.lenses import diagonal
 from uopc_array._array.origins import gather
 from uopc_core import UOp, composite
 
@@ -15,22 +16,6 @@ def move_axis(x: UOp, source: int, destination: int) -> UOp:
     order = [axis for axis in range(x.ndim) if axis != source]
     order.insert(destination, source)
     return x.permute(order)
-
-
-def diagonal(x: UOp, offset: int = 0) -> UOp:
-    """The diagonals of the matrices in the last two axes, as movement alone: (..., M, N) -> (..., K).
-
-    Cut to K x K, an element of the diagonal follows every K + 1 elements: rows of that length have it in column 0.
-    """
-    *batch, m, n = x.shape
-    top, left = max(-offset, 0), max(offset, 0)
-    k = max(min(m - top, n - left), 0)
-    if k == 0:
-        return x.shrink([*[(0, b) for b in batch], (0, 0), (0, 0)]).reshape((*batch, 0))
-    whole = [(0, b) for b in batch]
-    square = x.shrink([*whole, (top, top + k), (left, left + k)]).reshape((*batch, k * k))
-    rows = square.pad([*[(0, 0) for _ in batch], (0, k)]).reshape((*batch, k, k + 1))
-    return rows.shrink([*whole, (0, k), (0, 1)]).reshape((*batch, k))
 
 
 def windows(x: UOp, k: int) -> UOp:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.lenses import MOVES
+from uopc_array._array.lenses import Lens, MoveLens
 from uopc_array._array.nodes import as_node, is_scalar, node_from_numpy
 from uopc_array._array.numbers import (
     filler,
@@ -29,6 +29,7 @@ __all__ = [
     "ArrayLike",
     "AxisLike",
     "ShapeLike",
+    "array_of",
     "as_bits",
     "as_floating",
     "as_real",
@@ -51,6 +52,7 @@ __all__ = [
     "number_or_node",
     "operand",
     "optional_dtype",
+    "seen",
     "shape_of",
     "view",
     "wrap",
@@ -92,11 +94,23 @@ def wrap_like(x: ArrayLike, node: UOp) -> Array:
     return wrap(node) if is_scalar(x) or isinstance(x, np.generic) else wrap_array(node)
 
 
+def seen(x: ArrayLike, node: UOp, lens: Lens) -> Array:
+    """What a step gives of `x`, whose node or frame is `node`: a view where NumPy's is one."""
+    if isinstance(x, Array):
+        return x._seen(node, lens)
+    return (wrap if isinstance(x, np.generic) else wrap_array)(lens.on_node(node))
+
+
 def view(x: ArrayLike, node: UOp, op: Ops, arg: Sequence[int]) -> Array:
-    """What a movement op, RESHAPE PERMUTE or FLIP, gives of `x`, whose node or frame is `node`: a view where NumPy's is
-    one.
-    """
-    return x._moved(node, op, arg) if isinstance(x, Array) else wrap_array(MOVES[op](node, arg))
+    """What one of `MOVES` gives of `x`; see `seen`."""
+    return seen(x, node, MoveLens(op, tuple(arg)))
+
+
+def array_of(name: str, x: ArrayLike) -> Array:
+    """An argument of the function `name` as an array of ours: itself, where it is one."""
+    if isinstance(x, Array):
+        return x
+    return (wrap if isinstance(x, np.generic) else wrap_array)(node_of(name, x))
 
 
 def from_memory(values: np.ndarray[Any, Any]) -> Array:

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["ABSENT", "DESCRIPTIONS", "Description", "Kind", "Parameter", "described"]
+__all__ = ["ABSENT", "DESCRIPTIONS", "Description", "Kind", "Parameter", "described", "description_of"]
 
 Native = Callable[..., Any]
 F = TypeVar("F", bound=Native)
@@ -59,6 +59,7 @@ _KIND_OF_ANNOTATION = {
     "UOp": Kind.OPERAND,
     "UOp | None": Kind.OPERAND,
     "Sequence[UOp]": Kind.OPERANDS,
+    "Sequence[ArrayLike]": Kind.OPERANDS,
     "ArrayLike": Kind.NUMBER,
     "ArrayLike | None": Kind.NUMBER,
 }
@@ -70,7 +71,7 @@ class Parameter:
 
     Attributes:
         default: what it is where nothing is given; ABSENT where something must be.
-        star: "*" of one that takes the positional arguments that are left, else empty.
+        star: "*" of one that takes the positional arguments that are left, "**" of the keywords, else empty.
         is_keyword: whether it is passed by keyword only.
         annotation: that of the native version, of a parameter that this knows; None of another.
     """
@@ -105,8 +106,12 @@ class Description:
         native: the version for nodes: the name that was called, then the parameters that it knows.
         numpy: the function of NumPy, if there is one.
         gives: "value", "array" (of no axes too), "kept" (an array where axes are kept), "like" (as its first operand),
-            "view" (of its first operand), or the class of the tuple that comes out.
+            "view" (of its first operand: the native version gives the steps to it), or the class of the tuple that
+            comes out.
         casting: the rule by which a result is stored in `out`.
+        array: the parameter in whose place a method has the array itself.
+        of_method: the signature of the method, without the array; it is that of the function but for "*shape", which
+            stands for one argument or several.
     """
 
     folder: str
@@ -117,6 +122,8 @@ class Description:
     numpy: Callable[..., Any] | None
     gives: str | type
     casting: str
+    array: str
+    of_method: str
 
     @property
     def path(self) -> str:
@@ -135,23 +142,45 @@ def path_of(folder: str, name: str) -> str:
     return f"{folder}.{name}" if folder else name
 
 
-def described(
-    native: Native, text: str, also: str = "", *, gives: str | type = "value", casting: str = "same_kind"
+def described(native: Native, text: str, also: str = "", **facts: Any) -> Description:
+    """The description of a public function, entered among the others; see `description_of`."""
+    out = description_of(native, text, also, **facts)
+    DESCRIPTIONS[out.path] = out
+    return out
+
+
+def description_of(
+    native: Native,
+    text: str,
+    also: str = "",
+    *,
+    gives: str | type = "value",
+    casting: str = "same_kind",
+    array: str = "",
+    of_method: str = "",
 ) -> Description:
-    """The description of a public function, entered among the others.
+    """The description of a public function, or of a method that is none.
 
     Args:
         native: its native version.
         text: its path and signature: "linalg.qr(a, mode='reduced')".
         also: other names of it, between spaces.
+        gives, casting, array, of_method: see `Description`; the array is the first parameter if none is named.
     """
     path, _, signature = text.removesuffix(")").partition("(")
     folder, _, name = path.rpartition(".")
     parameters = _parameters(native, signature)
     numpys = function_of_numpy(path)
-    out = Description(folder, (name, *also.split()), signature, parameters, native, numpys, gives, casting)
-    DESCRIPTIONS[path] = out
-    return out
+    names = (name, *also.split())
+    array = array or (parameters[0].name if parameters else "")
+    of_method = of_method or _without(array, signature)
+    return Description(folder, names, signature, parameters, native, numpys, gives, casting, array, of_method)
+
+
+def _without(array: str, signature: str) -> str:
+    """The signature of a method: without the array, which is passed by position alone."""
+    items = [f"{name}={default}" if default else name for name, default in _items(signature) if name != array]
+    return ", ".join(items if "/" in items else ["/", *items])
 
 
 def function_of_numpy(path: str) -> Callable[..., Any] | None:

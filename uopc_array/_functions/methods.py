@@ -7,16 +7,26 @@ from __future__ import annotations
 
 from uopc_array._array.described_methods import DescribedMethods
 from uopc_array._functions import (
+    axes,
     binary,
     cumulative,
+    diagonals,
     differences,
+    indexing,
+    joining,
+    memory,
     moments,
     nan_reductions,
     numbers,
+    padding,
     quantiles,
     reductions,
+    repetition,
     searching,
+    shapes,
+    splitting,
     unary,
+    writing,
 )
 from uopc_array._functions.public import METHODS, functions_in
 
@@ -24,16 +34,26 @@ __all__ = ["SUBJECTS", "functions_in"]
 
 # all that describe functions
 SUBJECTS = (
+    axes,
     binary,
     cumulative,
+    diagonals,
     differences,
+    indexing,
+    joining,
+    memory,
     moments,
     nan_reductions,
     numbers,
+    padding,
     quantiles,
     reductions,
+    repetition,
     searching,
+    shapes,
+    splitting,
     unary,
+    writing,
 )
 
 for _name, _method in METHODS.items():

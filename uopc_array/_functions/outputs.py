@@ -34,7 +34,7 @@ def store(
     if not isinstance(out, _ARRAYS):
         raise TypeError(f"{name}: expected an array for out, got {type(out).__name__}")
     if isinstance(out, Array):
-        out._refuse_number(f"{name}: out")
+        out._refuse_write(f"{name}: out")
     node = as_node(x)
     wanted = as_dtype(out.dtype)
     if casting == "same_kind":

@@ -15,8 +15,17 @@ from itertools import count
 from typing import Any, TypeVar
 
 from uopc_array._array.array import Array
-from uopc_array._functions.arguments import node_of, view, wrap, wrap_array, wrap_like
-from uopc_array._functions.describe import ABSENT, Description, Kind, Parameter, described, function_of_numpy, path_of
+from uopc_array._functions.arguments import frame_of, node_of, seen, wrap, wrap_array, wrap_like
+from uopc_array._functions.describe import (
+    ABSENT,
+    Description,
+    Kind,
+    Parameter,
+    described,
+    description_of,
+    function_of_numpy,
+    path_of,
+)
 from uopc_array._functions.host import call_host
 from uopc_array._functions.outputs import only, store
 from uopc_core import UOp
@@ -29,6 +38,7 @@ __all__ = [
     "ROUTES",
     "function",
     "functions_in",
+    "method",
     "signature_of_method",
 ]
 
@@ -48,6 +58,8 @@ def function(
     method: str = "",
     gives: str | type = "value",
     casting: str = "same_kind",
+    array: str = "",
+    of_method: str = "",
     route: Callable[[Public], Public] | None = None,
 ) -> Callable[[F], F]:
     """Describe a public function by its native version, which stays as it is.
@@ -55,22 +67,35 @@ def function(
     Args:
         text: its path and signature: "linalg.qr(a, mode='reduced')".
         also: other names of it, between spaces.
-        method: names of the method of arrays, between spaces: the first parameter is the array.
-        gives, casting: see `Description`.
+        method: names of the method of arrays, between spaces.
+        gives, casting, array, of_method: see `Description`.
         route: from the public function, what takes the calls of NumPy's where these mean something else.
     """
 
     def describe(native: F) -> F:
-        description = described(native, text, also, gives=gives, casting=casting)
+        description = described(native, text, also, gives=gives, casting=casting, array=array, of_method=of_method)
         for name in description.names:
             path = path_of(description.folder, name)
             FUNCTIONS[path] = public = _made(description, name)
             theirs = function_of_numpy(path)
-            if theirs is not None:
+            if theirs is not None and (theirs not in ROUTES or theirs.__name__ == name):
                 ROUTES[theirs] = route(public) if route else public
         for name in method.split():
             METHODS[name] = _made(description, name, of_array=True)
             DESCRIBED_METHODS[name] = description
+        return native
+
+    return describe
+
+
+def method(text: str, *, gives: str | type = "value", of_method: str = "") -> Callable[[F], F]:
+    """Describe a method of arrays that is no function of the namespace; see `function`."""
+
+    def describe(native: F) -> F:
+        description = description_of(native, text, gives=gives, of_method=of_method)
+        (name,) = description.names
+        METHODS[name] = _made(description, name, of_array=True)
+        DESCRIBED_METHODS[name] = description
         return native
 
     return describe
@@ -89,7 +114,7 @@ _WAYS = {
     "array": "wrap_array({})",
     "kept": "(wrap_array if keepdims else wrap)({})",
     "like": "wrap_like({first}, {})",
-    "view": "view({first}, {})",
+    "view": "seen({first}, frame, {})",
 }
 _SOURCE = """\
 def make(name, native, description, gives):
@@ -106,10 +131,10 @@ _files = count()
 
 def _made(description: Description, name: str, of_array: bool = False) -> Public:
     """The public function under one of its names, or the method of arrays of this name."""
-    first = description.parameters[0].name if description.parameters else ""
-    called = {p.name: "self" if of_array and p.name == first else p.name for p in description.parameters}
+    array = description.array if of_array else ""
+    called = {p.name: "self" if p.name == array else p.name for p in description.parameters}
     signature = signature_of_method(description) if of_array else description.signature
-    source = _SOURCE.format(signature=signature, body=_body(description, called))
+    source = _SOURCE.format(signature=signature, body=_body(description, called, of_array))
     public: Any = _compiled(source)(name, description.native, description, description.gives)
     public.__code__ = public.__code__.replace(co_name=name, co_qualname=name)
     public.__name__ = name
@@ -120,27 +145,29 @@ def _made(description: Description, name: str, of_array: bool = False) -> Public
 
 
 def signature_of_method(description: Description) -> str:
-    """The signature with the array in place of the first parameter."""
-    first = description.parameters[0].name
-    rest = description.signature.removeprefix(first).removeprefix(", ")
-    if "/" not in rest:
-        rest = f"/, {rest}" if rest else "/"
-    return f"self, {rest}"
+    """The signature with the array in place of the parameter that it stands for."""
+    return f"self, {description.of_method}"
 
 
-def _body(description: Description, called: Mapping[str, str]) -> str:
+def _body(description: Description, called: Mapping[str, str], of_array: bool) -> str:
     """The lines of the function; `called` are its names of the parameters."""
     known = [p for p in _in_order_of_native(description) if p.is_native]
-    call = f"native({', '.join(['name', *[_converted(called[p.name], p) for p in known]])})"
+    first = next(iter(called.values()), "")
+    frame = first if description.gives == "view" and known[0].annotation == "UOp" else ""
+    converted = ["frame" if called[p.name] == frame else _converted(called[p.name], p) for p in known]
+    call = f"native({', '.join(['name', *converted])})"
     values = ", ".join(["description", "name", *called.values()])
     others = [p for p in description.parameters if not p.is_native]
-    lines: list[str] = []
+    leading = description.of_method.partition(",")[0] if of_array else ""
+    lines = [f"{p.name} = one_or_all({p.name})" for p in known if leading == f"*{p.name}"]
+    if frame:
+        lines.append("frame = self._frame()" if frame == "self" else f"frame = frame_of(name, {frame})")
     if others:
         lines += [f"if not ({' and '.join(map(_is_left_out, others))}):", f"    return otherwise({values})"]
     if "NotImplementedType" in description.result:
         lines += [f"result = {call}", "if result is NotImplemented:", f"    return hosted({values})"]
         call = "result"
-    lines.append(f"return {_given(call, description, next(iter(called.values()), ''))}")
+    lines.append(f"return {_given(call, description, first)}")
     return "\n".join(" " * 12 + line for line in lines)
 
 
@@ -174,17 +201,22 @@ def _converted(name: str, p: Parameter) -> str:
 def _given(call: str, description: Description, first: str) -> str:
     """What the user gets, from what the native version gives."""
     result, gives = description.result.removesuffix(" | NotImplementedType"), description.gives
-    if "UOp" not in result:
+    if "UOp" not in result and "Lens" not in result:
         return call
     if isinstance(gives, type):
         return f"gives(*map(wrap, {call}))"
     each = _WAYS[gives].format("{}", first=first)
-    if result == "UOp":
+    if result in ("UOp", "Lens"):
         return each.format(call)
     if result == "UOp | tuple[UOp, ...]":
         return f"one_or_many({call}, {each.partition('(')[0]})"
     listed = f"[{each.format('node')} for node in {call}]"
     return f"tuple({listed})" if result.startswith("tuple") else listed
+
+
+def _one_or_all(args: tuple[Any, ...]) -> Any:
+    """``x.f(2, 3)`` and ``x.f((2, 3))`` mean the same, and ``x.f()`` what None does."""
+    return args[0] if len(args) == 1 else args or None
 
 
 def _one_or_many(result: UOp | tuple[UOp, ...], each: Callable[[UOp], Array]) -> Array | tuple[Array, ...]:
@@ -234,7 +266,9 @@ def _arguments(values: Mapping[Parameter, Any]) -> tuple[tuple[Any, ...], dict[s
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     for p, value in values.items():
-        if p.star:
+        if p.star == "**":
+            kwargs.update(value)
+        elif p.star:
             args += value
         elif p.default is ABSENT:
             args.append(value)
@@ -246,12 +280,14 @@ def _arguments(values: Mapping[Parameter, Any]) -> tuple[tuple[Any, ...], dict[s
 _SPACE: dict[str, Any] = {
     "__name__": "uopc_array",
     "Array": Array,
+    "frame_of": frame_of,
     "hosted": _hosted,
     "node_of": node_of,
+    "one_or_all": _one_or_all,
     "one_or_many": _one_or_many,
     "otherwise": _otherwise,
+    "seen": seen,
     "shortened": shortened,
-    "view": view,
     "wrap": wrap,
     "wrap_array": wrap_array,
     "wrap_like": wrap_like,

@@ -46,7 +46,7 @@ _OF_KIND = {
 def _type_of(p: Parameter) -> str:
     """The type of a parameter: that of the native version, unless it is of nodes or says nothing."""
     if p.star:
-        return "ArrayLike"
+        return "ArrayLike" if p.star == "*" else "Any"
     if p.annotation is not None and p.annotation != "Any" and "UOp" not in p.annotation:
         return p.annotation
     known = _OF_KIND.get(p.kind)
@@ -59,12 +59,12 @@ def _result_of(description: Description, array: str) -> str:
     if isinstance(description.gives, type):
         return description.gives.__name__
     result = description.result.removesuffix(" | NotImplementedType")
-    return "Any" if result == "UOp | tuple[UOp, ...]" else re.sub(r"\bUOp\b", array, result)
+    return "Any" if result == "UOp | tuple[UOp, ...]" else re.sub(r"\b(UOp|Lens|Array)\b", array, result)
 
 
 def _line(description: Description, name: str, of_array: bool = False) -> str:
     signature = public.signature_of_method(description) if of_array else description.signature
-    for p in description.parameters[of_array:]:
+    for p in description.parameters:
         typed = rf"\g<1>{p.name}: {_type_of(p)}{'' if p.default is ABSENT else ' = ...'}"
         signature = re.sub(rf"(^|, |\*){p.name}(=(\([^)]*\)|[^,]*))?(?=,|$)", typed, signature)
     return f"def {name}({signature}) -> {_result_of(description, 'Self' if of_array else 'Array')}: ..."

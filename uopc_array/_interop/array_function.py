@@ -14,15 +14,12 @@ from typing import Any
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.assignment import value_node
 from uopc_array._array.namespace import PROTOCOLS, call, find_function
-from uopc_array._array.nodes import as_node, default_dtype, is_scalar, mask_node, node_from_numpy
+from uopc_array._array.nodes import as_node
 from uopc_array._array.numbers import is_sequence
-from uopc_array._array.promotion import check_cast, check_casting, result_dtype
 from uopc_array._functions.host import call_host, to_host
 from uopc_array._functions.outputs import store
 from uopc_array._functions.public import ROUTES
-from uopc_core import TRACED, TRACKED, DType, UOp, composite
 from uopc_core.errors import shortened
 
 __all__ = ["array_function"]
@@ -42,8 +39,6 @@ def array_function(
         public = ROUTES.get(function)
         if public is not None:
             return public(*args, **kwargs)
-        if path in _WRITERS:
-            return _write(path, function, args, kwargs)
         out = kwargs.pop("out", None)
         if out is None:
             return _compute(path, function, args, kwargs)
@@ -83,47 +78,6 @@ def _takes(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     return True
 
 
-# ---------------------------------------------------------------------------------------- functions that assign to x
-
-_WRITERS = frozenset({"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"})
-
-
-def _write(path: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    target = args[0] if args else None
-    if not isinstance(target, Array):
-        call_host(f"numpy.{path}", function, args, kwargs)
-        return
-    target._refuse_number(path)
-    if path == "copyto":
-        _copyto(*args, **kwargs)
-        return
-
-    def written(node: UOp) -> UOp:
-        values = to_host(f"numpy.{path}", Array._array_from_uop(node))
-        call_host(f"numpy.{path}", function, (values, *args[1:]), kwargs)
-        return node_from_numpy(values)
-
-    target._update(written)
-
-
-def _copyto(dst: Array, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    check_casting("copyto", casting)
-    _check_source(dst.dtype, src, casting)
-    if where is True:
-        dst[...] = src
-        return
-    mask = mask_node("copyto", where)
-    values = value_node(src if is_scalar(src) else as_node(src, name="copyto"), dst.dtype, dst.shape)
-    dst._update(lambda node: composite.broadcast_to(mask, node.shape).where(values, node))
-
-
-def _check_source(dtype: DType, src: Any, casting: str) -> None:
-    """A Python number but a bool is of any dtype that holds its kind, though of one only in the sense of "equiv"."""
-    if is_scalar(src) and not isinstance(src, bool) and casting != "equiv" and result_dtype(src, dtype) is dtype:
-        return
-    check_cast("copyto", default_dtype(src) if is_scalar(src) else as_node(src, name="copyto").dtype, dtype, casting)
-
-
 # ------------------------------------------------------------------------------------------- NumPy's ways of calling
 
 
@@ -159,13 +113,6 @@ def _unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
     return values[: values.size - n_nan + 1] if n_nan > 1 else values
 
 
-def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    ours = mode in ("constant", "edge", "reflect", "symmetric", "wrap") and not hasattr(pad_width, "keys")
-    if ours and all(keyword == "constant_values" and mode == "constant" for keyword in kwargs):
-        return call("pad", array, pad_width, mode, **kwargs)
-    return call_host("numpy.pad", np.pad, (array, pad_width, mode), kwargs)
-
-
 def _qr(a: Any, mode: str = "reduced") -> Any:
     if mode == "r":
         return find_function("linalg.qr")(_array(a)).R
@@ -186,12 +133,6 @@ def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, ax
     if extents == [3, 3]:
         return call("cross", _array(a), _array(b), axis=axes[0])
     return call_host("numpy.cross", np.cross, (a, b, axisa, axisb, axisc, axis), {})
-
-
-def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
-    if axis is None:
-        return call("take_along_axis", _array(arr).reshape(-1), indices, axis=0)
-    return call("take_along_axis", _array(arr), indices, axis=axis)
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -279,28 +220,6 @@ def _like_another(name: str) -> Callable[..., Any]:
     return create
 
 
-def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
-    """In the graph, unless None or text takes part, as where matplotlib calls it."""
-    if all(isinstance(x, Array | np.ndarray | np.number | int | float | complex) for x in args):
-        return call("broadcast_arrays", *args)
-    return call_host("numpy.broadcast_arrays", np.broadcast_arrays, args, {})
-
-
-def _at_least(name: str) -> Callable[..., Any]:
-    """NumPy's arrays for ours: SciPy's compiled optimisers convert what they are given with these three.
-
-    What is traced or differentiated stays in the graph.
-    """
-    native: Any = getattr(np, name)
-
-    def function(*arrays: Any) -> Any:
-        if any(isinstance(x, Array) and x._uop.flags & (TRACED | TRACKED) for x in arrays):
-            return call(name, *arrays)
-        return native(*[x.to_numpy() if isinstance(x, Array) else x for x in arrays])
-
-    return function
-
-
 def _iscomplexobj(x: Any) -> bool:
     return _array(x).dtype.kind == "c"
 
@@ -308,13 +227,9 @@ def _iscomplexobj(x: Any) -> bool:
 # these store in `out` whatever its dtype, as NumPy's do
 _UNSAFE = frozenset({"trace"})
 
-_METHODS = "ravel repeat reshape swapaxes take transpose squeeze trace".split()
-
 _ADAPTERS: dict[str, Callable[..., Any]] = {
-    **{name: _method(name) for name in _METHODS},
-    **{name: _at_least(name) for name in ("atleast_1d", "atleast_2d", "atleast_3d")},
+    "trace": _method("trace"),
     "argsort": _argsort,
-    "broadcast_arrays": _broadcast_arrays,
     "cross": _cross,
     "iscomplexobj": _iscomplexobj,
     "isrealobj": lambda x: not _iscomplexobj(x),
@@ -325,10 +240,8 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "linalg.pinv": _pinv,
     "linalg.qr": _qr,
     "linalg.svd": _svd,
-    "pad": _pad,
     "polyfit": _polyfit,
     "sort": _sort,
-    "take_along_axis": _take_along_axis,
     "unique": _unique,
     **{name: _like(name) for name in ("arange", "array", "asarray", "empty", "eye", "full", "identity")},
     **{name: _like(name) for name in ("ones", "zeros", "tri")},

@@ -251,7 +251,7 @@ def views_among(inputs: Sequence[Any]) -> list[SharedView]:
         base = cast("Array", alias.base)
         if id(base) in numbers or of_base[id(base)] > 1:
             group = numbers.get(id(base), -1 - list(of_base).index(id(base)))
-            out.append(SharedView(i, base, (i, group, base._uop.shape, base._uop.dtype, _chain_key(alias.lenses))))
+            out.append(SharedView(i, base, (i, group, base._uop.shape, base._uop.dtype, _chain_key(alias.steps()))))
     return out
 
 

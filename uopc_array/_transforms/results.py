@@ -189,7 +189,7 @@ class Encoder:
         base = self._known(alias.base) if isinstance(alias, View) else None
         if base is None or not isinstance(alias, View):
             return _Made(self.add(leaf))
-        return _ViewOf(base, alias.lenses)
+        return _ViewOf(base, alias.steps())
 
     def _known(self, handle: Any) -> _Given | _Made | None:
         if id(handle) in self._given:

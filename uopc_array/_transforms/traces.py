@@ -283,7 +283,7 @@ class _Tracing:
                 continue
             handle = self.inputs[view.number]
             root = root_of(view.base._cell())
-            alias = View(view.base, handle._alias.lenses, root, root.version)
+            alias = cast("View", handle._alias).over(view.base, root)
             shadow(self.record, handle, alias.on_node(view.base._uop), alias)
 
     def _undo(self) -> None:
