@@ -133,7 +133,7 @@ def test_a_derivative_agrees_with_central_differences(name: str) -> None:
 def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="split: an axis of extent 5 cannot be cut into 2 parts"):
         xp.split(xp.asarray(V), 2)
-    with pytest.raises(ValueError, match="pad: expected a mode of constant"):
+    with pytest.raises(ValueError, match='pad: expected mode "constant", '):
         xp.pad(xp.asarray(V), 1, mode="around")
     with pytest.raises(ValueError, match="convolve: expected two vectors"):
         xp.convolve(xp.asarray(M), xp.asarray(V))
