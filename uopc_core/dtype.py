@@ -88,6 +88,8 @@ def _words_for(value: Any) -> str:
     """`value` in a message; of an array, which has a dtype but is none, only its type."""
     if isinstance(value, np.dtype):
         return f"{value.name}; convert it before, as in np.asarray(x, np.float64)"
+    if isinstance(value, type):
+        return value.__name__
     return f"an array of {value.dtype}; pass its dtype" if hasattr(value, "dtype") else repr(value)
 
 

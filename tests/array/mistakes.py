@@ -144,6 +144,7 @@ MISTAKES: list[Mistake] = [
     ("x.item(9)", "item", "index 9 is out of bounds for axis 0 with size 3", ""),
     ("x.dot(y)", "dot", "the last axis of x1 must equal the", "if x2 holds its vectors as rows, pass x2.mT"),
     ('x.astype("nope")', "astype", "expected a dtype, one of bool int8 int16 int32 int64 uint8 uint16", ""),
+    ("x.astype(np.float16)", "astype", "expected a dtype, one of bool int8 int16 int32", "got float16"),
     ("x.astype(object)", "astype", "expected a dtype, one of bool int8 int16 int32 int64 uint8 uint16", ""),
     ('x.view("int8")', "view", "expected a dtype of the size of float64, got int8", ""),
     ("x.sum(0, 1, 2, 3, 4, 5, 6, 7)", "Array.sum", "takes from 1 to 7 positional arguments but 9 were given", ""),

@@ -16,7 +16,7 @@ def random_slice(rng, n):
 def random_view(rng, shape):
     """A function of an array, ours or NumPy's, that makes a view of it (or a copy, where NumPy has to)."""
     kind = rng.choice(
-        ["slice", "slice", "item", "ellipsis", "T", "reshape", "ravel", "squeeze", "expand", "flip", "T2"]
+        ["slice", "slice", "item", "ellipsis", "T", "reshape", "ravel", "squeeze", "expand", "flip", "T2", "same"]
     )
     if kind == "slice" and len(shape):
         key = tuple(random_slice(rng, n) for n in shape[: rng.randint(0, len(shape))])
@@ -41,6 +41,8 @@ def random_view(rng, shape):
         return lambda xp, x: x.swapaxes(0, -1)
     if kind == "squeeze":
         return lambda xp, x: x.squeeze()
+    if kind == "same":
+        return lambda xp, x: x.view()
     if kind == "ravel":
         return lambda xp, x: x.ravel()
     return lambda xp, x: x.T
@@ -200,6 +202,54 @@ def test_real_and_imaginary_parts_are_views():
         return w
 
     assert f(z).tolist() == [8j, 4 + 1.5j]
+
+
+OF_ONE_SIZE = (("float64", "int64", "uint64"), ("float32", "int32", "uint32"), ("int16", "uint16"), ("int8", "uint8"))
+
+
+@pytest.mark.parametrize("how", ["shared", "memory", "pending", "jit"])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_bits_of_an_array_are_a_view(seed, how):
+    """Of any view, of parts of complex numbers too: what is written in one dtype is seen in all."""
+    rng = random.Random(seed)
+    kinds = rng.choice(OF_ONE_SIZE)
+    start = rng.choice([*kinds, "complex128"] if kinds[0] == "float64" else kinds)
+    values = (np.arange(24).reshape(rng.choice([(24,), (4, 6), (2, 3, 4)])) - 5).astype(start)
+    steps = [rng.choice(kinds) for _ in range(4)]
+    seeds = [rng.random() for _ in steps]
+
+    def program(x, module):
+        out = [x, x.real if start == "complex128" else x]
+        for dtype, number in zip(steps, seeds, strict=True):
+            draw = random.Random(number)
+            view = random_view(draw, np.shape(out[-1]))(module, out[-1])
+            bits = view.view(dtype)
+            bits[draw.choice([slice(None), slice(1, None, 2), slice(None, 0, -1)]) if np.ndim(bits) else ...] = 3
+            bits += 1
+            out += [view, bits]
+        return out
+
+    wanted = program(values.copy(), np)
+    given = xp.asarray(values.copy(), copy=False) if how == "shared" else xp.asarray(values)
+    if how == "pending":
+        given = given * 1
+    compare(xp.jit(lambda x: program(x * 1, xp))(values) if how == "jit" else program(given, xp), wanted)
+
+
+def test_what_is_not_written_through_bits_keeps_its_derivative():
+    def f(x):
+        y = x * 2
+        y.view("int64")[1] = 0
+        return xp.sum(y * y)
+
+    assert xp.grad(f)(xp.asarray([1.0, 2.0, 3.0])).tolist() == [8.0, 0.0, 24.0]
+    assert xp.jvp(f, (xp.asarray([1.0, 2.0, 3.0]),), (xp.ones(3),))[1].item() == 32.0
+
+
+def test_bool_is_no_view_of_bits():
+    x = xp.asarray([True, False])
+    x.view("uint8")[...] = 7
+    assert x.tolist() == [True, False]
 
 
 def test_a_view_outlives_the_name_of_its_base():

@@ -1,7 +1,7 @@
 """Views: what a handle that shares another's elements reads them through, and how a write goes back.
 
 A lens is applied to the present node of the base to read, and to its memory, as a NumPy array, to write in place. In
-the graph a lens is a chain of movement ops (and REAL, IMAG), so a write is the inverse chain on the value:
+the graph a lens is a chain of movement ops (and REAL, IMAG, BITCAST), so a write is the inverse chain on the value:
 ``where(inverse(true), inverse(value), base)``.
 Term: Foster et al. (2007), "Combinators for bidirectional tree transformations".
 """
@@ -15,10 +15,11 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from uopc_array._array.strided import layout_of, strided_lens
-from uopc_core import DType, Ops, UOp, composite, dtypes
+from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_inexact, is_integer
 
 __all__ = [
     "MOVES",
+    "BitsLens",
     "DiagonalLens",
     "Lens",
     "MoveLens",
@@ -103,6 +104,23 @@ class PartLens:
 
     def on_array(self, x: NumPyArray) -> NumPyArray:
         return x.real if self.op is Ops.REAL else x.imag
+
+
+@dataclass(frozen=True, slots=True)
+class BitsLens:
+    """The bits as another dtype of the same size, or as the same one."""
+
+    is_writable: ClassVar[bool] = True
+    has_strides: ClassVar[bool] = True
+    may_copy: ClassVar[bool] = False
+
+    dtype: DType
+
+    def on_node(self, x: UOp) -> UOp:
+        return x if x.dtype is self.dtype else x.bitcast(self.dtype)
+
+    def on_array(self, x: NumPyArray) -> NumPyArray:
+        return x.view(self.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +231,7 @@ def write_back(x: UOp, make_view: Callable[[UOp], UOp], make_value: Callable[[UO
     """`x` with another value in the place of a view.
 
     Args:
-        make_view: makes the view of `x`, by movement ops, REAL and IMAG.
+        make_view: makes the view of `x`, by movement ops, REAL, IMAG and BITCAST.
         make_value: makes the value from the view, in its shape and dtype.
     """
     view = make_view(x)
@@ -259,7 +277,9 @@ def _steps_between(x: UOp, view: UOp) -> list[_Step] | None:
 
 
 def _write_back_run(steps: list[_Step], value: UOp) -> UOp:
-    """Go back over the movement ops at the end of `steps`, taking them off: what the node before them is then."""
+    """Go back over the ops at the end of `steps` that keep or move elements, taking them off: what the node before them
+    is then.
+    """
     chain: list[_Step] = []
     while steps and steps[-1].op not in _PARTS:
         chain.append(steps.pop())
@@ -281,7 +301,17 @@ def _undo(chain: list[_Step], value: UOp) -> UOp:
             value = value.permute([arg.index(axis) for axis in range(len(arg))])
         elif op is Ops.FLIP:
             value = value.flip(arg)
+        elif op is Ops.BITCAST:
+            value = value if is_bool(value.dtype) else _with_bits(node, value)  # of bool is the mask alone
         else:
             assert op is Ops.RESHAPE, op
             value = value.reshape(source)
     return value
+
+
+def _with_bits(x: UOp, bits: UOp) -> UOp:
+    """`x` with these bits, which have no derivative; where they are those of `x`, it is `x`, which may have one."""
+    given = bits.bitcast(x.dtype)
+    if not (is_integer(bits.dtype) and is_inexact(x.dtype)):
+        return given
+    return bits.ne(x.bitcast(bits.dtype)).where(given, x)

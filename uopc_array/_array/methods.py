@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from uopc_array._array.handle import Handle, View
-from uopc_array._array.lenses import MoveLens, PartLens
+from uopc_array._array.lenses import BitsLens, MoveLens, PartLens
 from uopc_array._array.namespace import call
 from uopc_array._array.nodes import as_node
 from uopc_array._array.tracing import refuse_exit
@@ -117,11 +117,17 @@ class Methods(Handle):
         return self._memory("tobytes").array.tobytes("F" if order == "F" else "C")
 
     def view(self, dtype: Any = None) -> Self:
-        """The same bits as another dtype of the same size."""
-        if dtype is None:
-            return self._same_kind(self._uop)
-        wanted = as_dtype(dtype, "view")
-        node = self._uop
+        """A view of the elements, or of their bits as another dtype of the same size; bool and what is seen as bool is
+        converted instead, into an array of its own.
+
+        Raises:
+            ShapeError: a dtype of another size.
+        """
+        node = self._frame()
+        wanted = node.dtype if dtype is None else as_dtype(dtype, "view")
         if wanted.itemsize != node.dtype.itemsize:
             raise ShapeError(f"view: expected a dtype of the size of {node.dtype.name}, got {wanted.name}")
-        return self._same_kind(node.cast(wanted) if is_bool(node.dtype) or is_bool(wanted) else node.bitcast(wanted))
+        if wanted is not node.dtype and (is_bool(node.dtype) or is_bool(wanted)):
+            return self._same_kind(self._uop.cast(wanted))
+        lens = BitsLens(wanted)
+        return self._view(node, lens.on_node(node), lens)

@@ -31,7 +31,7 @@ class StridedLens:
         shape: of the view.
         strides: in elements of `dtype`, one for each axis.
         offset: of the first element, in elements of `dtype`.
-        dtype: of the view: that of the base, or of the parts of its complex numbers.
+        dtype: of the view: that of the base or of the parts of its complex numbers, or one that has its bits.
     """
 
     is_writable: ClassVar[bool] = True
@@ -51,10 +51,12 @@ class StridedLens:
 
     def on_node(self, x: UOp) -> UOp:
         """The view of this node."""
-        if x.dtype is self.dtype:
-            return _strided(x, self.shape, self.strides, self.offset)
-        part = x.unary(Ops.IMAG if self.offset % 2 else Ops.REAL)
-        return _strided(part, self.shape, tuple([stride // 2 for stride in self.strides]), self.offset // 2)
+        strides, offset = self.strides, self.offset
+        if x.dtype.itemsize != self.dtype.itemsize:
+            x = x.unary(Ops.IMAG if offset % 2 else Ops.REAL)
+            strides, offset = tuple([stride // 2 for stride in strides]), offset // 2
+        out = _strided(x, self.shape, strides, offset)
+        return out if out.dtype is self.dtype else out.bitcast(self.dtype)
 
 
 def layout_of(shape: tuple[int, ...], dtype: DType) -> NumPyArray:
