@@ -22,17 +22,11 @@ from numpy import (
 
 from uopc_array import (
     constants,
-    creation_functions,
-    data_type_functions,
     einsum_functions,
     fft,
     linalg,
     linear_algebra_functions,
-    numpy_equality,
-    numpy_manipulation,
     numpy_products,
-    set_functions,
-    sorting_functions,
 )
 from uopc_array._array.array import Array
 from uopc_array._functions import namespace as _namespace_of_functions
@@ -49,23 +43,15 @@ from uopc_array._transforms.grad import grad, jvp, stop_gradient, value_and_grad
 from uopc_array._transforms.jit import jit
 from uopc_array._transforms.vmap import hessian, jacfwd, jacrev, vmap
 from uopc_array.constants import *
-from uopc_array.creation_functions import *
-from uopc_array.data_type_functions import *
 from uopc_array.einsum_functions import *
-from uopc_array.inspection import __array_namespace_info__
 from uopc_array.linear_algebra_functions import *
-from uopc_array.numpy_equality import *
-from uopc_array.numpy_manipulation import *
 from uopc_array.numpy_products import *
-from uopc_array.set_functions import *
-from uopc_array.sorting_functions import *
 from uopc_core import context
 from uopc_core.lazy import LazyModule as _LazyModule
 
 __all__ = [
     "Array",
     "__array_api_version__",
-    "__array_namespace_info__",
     "__version__",
     "bool",
     "complex64",
@@ -98,15 +84,9 @@ __all__ = [
     "vmap",
 ]
 __all__ += constants.__all__
-__all__ += creation_functions.__all__
-__all__ += data_type_functions.__all__
 __all__ += einsum_functions.__all__
 __all__ += linear_algebra_functions.__all__
-__all__ += numpy_equality.__all__
-__all__ += numpy_manipulation.__all__
 __all__ += numpy_products.__all__
-__all__ += set_functions.__all__
-__all__ += sorting_functions.__all__
 __all__ += _namespace_of_functions.__all__
 
 

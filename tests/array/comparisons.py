@@ -287,12 +287,12 @@ def draw_where(d: Draws) -> Arguments:
 
 
 def draw_isin(d: Draws) -> Arguments:
-    x = d.array(REAL)
-    return given(x, d.array([x.dtype]), **d.options(invert=(True, False)))
+    x = d.array(ALL)
+    return given(x, d.array([x.dtype]), **d.options(invert=(True, False), assume_unique=(False,)))
 
 
 def draw_sort(d: Draws) -> Arguments:
-    x = d.array(BOOL + REAL, low=-2, high=2, least=1)
+    x = d.array(BOOL + NUMERIC, low=-2, high=2, least=1)
     return given(x, **d.options(axis=(d.axis(x.ndim),), descending=(True, False), stable=(True,)))
 
 

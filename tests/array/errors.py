@@ -83,7 +83,7 @@ DTYPES = ["'float16'", "'nope'", "3", "object", "S"]
 KINDS = {
     "Z": (
         "atan2 ceil clip copysign floor floor_divide greater greater_equal hypot less less_equal logaddexp max maximum "
-        "min minimum nextafter remainder signbit trunc argmax argmin sort argsort fft.rfft fft.rfftn fft.ihfft"
+        "min minimum nextafter remainder signbit trunc argmax argmin fft.rfft fft.rfftn fft.ihfft"
     ),
     "ZS": "bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor",
     "B": "negative subtract",
@@ -183,7 +183,7 @@ AT_THE_CALL: list[Case] = [
     ("xp.asarray(I, dtype='int8', copy=False)", ValueError, "copy=False cannot convert int64 to int8"),
     ("xp.from_dlpack([1, 2])", AttributeError, "expected an object with __dlpack__, got list"),
     ("xp.eye(-1)", ValueError, r"expected extents of 0 or more, got shape \(-1, -1\)"),
-    ("xp.eye(1.5)", TypeError, "expected an integer for n_rows, got 1.5"),
+    ("xp.eye(1.5)", TypeError, "expected an integer for N, got 1.5"),
     ("xp.eye(3, k=1.5)", TypeError, "expected an integer for k, got 1.5"),
     ("xp.arange('a')", TypeError, "expected a real number for stop"),
     ("xp.arange(V)", ValueError, r"expected one number for stop, got an array of shape \(3,\)"),
@@ -197,7 +197,6 @@ AT_THE_CALL: list[Case] = [
     ("xp.linspace(V, xp.zeros(2))", ValueError, r"shapes \(3,\) and \(2,\) cannot be broadcast"),
     ("xp.linspace(V, 1.0, axis=2)", AxisError, "linspace: axis 2"),
     ("xp.linspace('a', 1.0)", TypeError, "expected numbers"),
-    ("xp.meshgrid(S, V)", ValueError, r"expected arrays of one axis, got shapes \(2, 2\), \(3,\)"),
     ("xp.meshgrid(V, V, indexing='yx')", ValueError, "expected indexing \"xy\" or \"ij\", got 'yx'"),
     *[(f"xp.{n}(V)", ValueError, r"expected two axes or more, got shape \(3,\)") for n in ("tril", "triu")],
     *[(f"xp.{n}(S, k=1.5)", TypeError, "expected an integer for k, got 1.5") for n in ("tril", "triu")],
@@ -248,8 +247,7 @@ AT_THE_CALL: list[Case] = [
     *[(f"xp.{n}(S)", ValueError, "expected an axis for an array of 2 axes, got axis=None")
       for n in ("cumulative_sum", "cumulative_prod")],
     *[(f"xp.{n}(S, correction='a')", TypeError, "a real number for correction, got 'a'") for n in ("std", "var")],
-    *[(f"xp.{n}(D)", ValueError, r"expected one axis or more, got an array of shape \(\)")
-      for n in ("sort", "argsort")],
+    ("xp.sort(D)", ValueError, r"expected one axis or more, got an array of shape \(\)"),
     ("xp.nonzero(D)", ValueError, r"got an array of shape \(\); reshape it"),
     ("xp.searchsorted(V, V, side='middle')", ValueError, "expected side \"left\" or \"right\", got 'middle'"),
     ("xp.searchsorted(S, V)", ValueError, r"one axis, got shape \(2, 2\)"),

@@ -75,6 +75,21 @@ def draw_array(d: Draws) -> Arguments:
     return given(d.array(ALL), **d.options(dtype=("complex128",), ndmin=(0, 1, 3), copy=(True,)))
 
 
+def draw_linear(d: Draws) -> Arguments:
+    first, last = (d.one_of(0, 1.5, d.like(np.asarray([1.0, -2.0]))) for _ in range(2))
+    return given(first, last, d.one_of(0, 1, 2, 7), d.flag(), True, **d.options(dtype=("float32",), axis=(0,)))
+
+
+def draw_grid(d: Draws) -> Arguments:
+    lines = [d.array(ALL, most=2) for _ in range(d.integer(0, 3))]
+    return given(*lines, **d.options(sparse=(True, False), indexing=("xy", "ij"), copy=(True, False)))
+
+
+def draw_shape_like(d: Draws) -> Arguments:
+    more = d.options(dtype=tuple(ALL), shape=(3, (2, 0), ()), order=("C", "K"), subok=(False,))
+    return given(d.array(ALL), **more)
+
+
 def draw_append(d: Draws) -> Arguments:
     x = d.array(NUMERIC, least=1)
     axis = d.one_of(None, d.axis(x.ndim))
@@ -147,6 +162,12 @@ def draw_size(d: Draws) -> Arguments:
 
 MOVEMENT = {
     "array": Comparison(draw_array),
+    "linspace with its step": Comparison(draw_linear, eps=8),
+    "meshgrid of any arrays": Comparison(draw_grid),
+    "zeros_like of a shape": Comparison(draw_shape_like),
+    "ones_like of a shape": Comparison(draw_shape_like),
+    **listed("ascontiguousarray asfortranarray require", one(ALL)),
+    **listed("iscomplexobj isrealobj", one(ALL)),
     "copy": Comparison(one(ALL)),
     "ravel": Comparison(one(ALL)),
     "identity": Comparison(lambda d: given(d.integer(0, 4), **d.options(dtype=tuple(ALL)))),
@@ -176,6 +197,31 @@ MOVEMENT = {
     **listed("shape ndim", one(ALL)),
     "size": Comparison(draw_size),
 }  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- sorting and sets
+
+
+def draw_partition(d: Draws) -> Arguments:
+    """All places, so that NumPy says what stands at each."""
+    x = d.array(["bool", *NUMERIC], low=-2, high=2, least=1)
+    axis = d.one_of(None, d.axis(x.ndim))
+    n = x.numpys.size if axis is None else x.shape[axis]
+    return given(x, list(range(n)) if x.numpys.size else 0, axis)
+
+
+def draw_unique(d: Draws) -> Arguments:
+    x = with_nan(d, ALL, low=-1, high=1)
+    axis = (None, d.axis(x.ndim)) if x.ndim and x.numpys.dtype.kind not in "c" else (None,)
+    asked = {f"return_{what}": (True, False) for what in ("index", "inverse", "counts")}
+    return given(x, **d.options(axis=axis, equal_nan=(True, False), **asked))
+
+
+SORTED = {
+    "partition": Comparison(draw_partition),
+    "argpartition": Comparison(draw_partition, numpy=lambda x, _, axis: np.argsort(x, axis, stable=True)),
+    "unique": Comparison(draw_unique),
+}
 
 
 # ------------------------------------------------------------------------------------------------------------- products
@@ -336,4 +382,4 @@ STATISTICS = {
     "trapezoid": Comparison(draw_trapezoid, eps=256),
 }
 
-NUMPY_COMPARISONS: dict[str, Comparison] = {**ELEMENTWISE, **MOVEMENT, **PRODUCTS, **STATISTICS}
+NUMPY_COMPARISONS: dict[str, Comparison] = {**ELEMENTWISE, **MOVEMENT, **SORTED, **PRODUCTS, **STATISTICS}

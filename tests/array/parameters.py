@@ -30,22 +30,24 @@ NAN = np.asarray([[np.nan, 1.7, np.inf], [1.1, -np.inf, np.nan]])
 
 # no numbers of their own: arrays or what `asarray` takes, text, dtypes, switches, functions
 _OPERANDS = frozenset(
-    "x x1 x2 y z a b v f m a1 a2 arr ary array arrays arrays_and_dtypes obj object tup values indices condition sorter "
-    "weights prepend append operands varargs other v val value args kwargs where a_min a_max".split()
+    "x x1 x2 y z a b v f m a1 a2 ar arr ary array arrays arrays_and_dtypes object tup values indices condition sorter "
+    "weights prepend append operands varargs other v val value args kwargs where a_min a_max xi prototype element "
+    "test_elements".split()
 )
 _SWITCHES = frozenset(
-    "keepdims invert descending returned stable include_initial deg endpoint equal_nan full_matrices upper".split()
+    "keepdims invert descending returned stable include_initial deg endpoint equal_nan full_matrices upper retstep "
+    "sparse return_index return_inverse return_counts".split()
 )
 _NO_NUMBERS = frozenset(
     "casting dtype device copy method overwrite_input mode order indexing side kind "
-    "optimize subscripts norm out signature stream subok from_ to type type_ shapes real imag f primals "
-    "tangents has_aux static_argnames overrides".split()
+    "like requirements int_type ndmax sorted assume_unique optimize subscripts norm out signature stream subok from_ "
+    "to shapes real imag f primals tangents has_aux static_argnames overrides".split()
 )
 # axes and such of functions, which a trace is made for; numbers of arguments of the transforms come before any trace
 _OF_TRANSFORMS = frozenset("argnums static_argnums in_axes out_axes".split())
 _INTEGERS = frozenset(
     "axis axes axis1 axis2 k n s N M num decimals shape repeats repetitions shift source destination offset ndmin "
-    "n_rows n_cols indices_or_sections edge_order pad_width".split()
+    "kth indices_or_sections edge_order pad_width".split()
 )
 _BY_NAME = {
     "structural": _INTEGERS,
@@ -155,7 +157,7 @@ _BASE: dict[str, dict[str, Any]] = {
 }
 # of the parameters that stand in no `_BASE`
 _VALUES: dict[str, Any] = {
-    "axis": 1, "axis1": 1, "axis2": 0, "axes": 1, "k": 1, "n": 2, "N": 3, "M": 3, "n_rows": 3, "n_cols": 3,
+    "axis": 1, "axis1": 1, "axis2": 0, "axes": 1, "k": 1, "n": 2, "N": 3, "M": 3, "kth": 1,
     "decimals": 1, "offset": 1, "shape": 3, "repeats": 2, "repetitions": 2, "shift": 1, "ndmin": 3, "pad_width": 1,
     "edge_order": 1,
 }  # fmt: skip

@@ -156,6 +156,8 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "trace": lambda ns, x: x[..., None, None].trace(),
     "diagonal": lambda ns, x: x[..., None, None].diagonal(),
     "argsort": lambda ns, x: x[..., None].argsort(),
+    "argsort of a number": lambda ns, x: x.argsort(),
+    "argpartition": lambda ns, x: x.argpartition(0),
     "sum of no axes": lambda ns, x: x.sum(axis=()),
     "sum out": lambda ns, x: ns.asarray(x).sum(out=ns.asarray(0, dtype=ns.complex128)),
     "searchsorted": lambda ns, x: ns.asarray([1.0, 2.0]).searchsorted(x),
@@ -166,7 +168,7 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "view as": lambda ns, x: x.view(f"u{x.itemsize}" if x.itemsize < 16 else x.dtype),
 }  # fmt: skip
 # of the methods of our arrays, those that NumPy's do not have, and those that give neither numbers nor arrays
-OTHER_METHODS = {"to_numpy", "tobytes", "fill", "put", "sort", "ptp"}
+OTHER_METHODS = {"to_numpy", "tobytes", "fill", "put", "sort", "partition", "ptp"}
 OTHER_ATTRIBUTES = {"shape", "dtype", "ndim", "size", "itemsize", "nbytes", "device", "flags", "strides"}
 
 CASES = {

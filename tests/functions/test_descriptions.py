@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
+from tests.functions import creation_calls
 from uopc_array._functions.describe import ABSENT, DESCRIPTIONS, Description, Kind, Parameter, path_of
 from uopc_array._functions.public import DESCRIBED_METHODS, FUNCTIONS, ROUTES
 from uopc_array._functions.stubs import stubs
@@ -27,12 +28,21 @@ NO_VALUE = getattr(np, "_NoValue", None)
 # the standard has min and max there, NumPy other names
 OTHER_PLACES = {("clip", "a_min"), ("clip", "a_max")}
 OTHER_DEFAULTS: dict[tuple[str, str], str] = {
-    (name, "correction"): "NumPy's own way to say that it is not given" for name in ("var", "std")
+    **{(name, "correction"): "NumPy's own way to say that it is not given" for name in ("var", "std")},
+    **creation_calls.OTHER_DEFAULTS,
 }
 
 
 def numpys(path: str) -> Any:
     return attrgetter(path)(np)
+
+
+def signature_of(function: Any) -> dict[str, inspect.Parameter]:
+    """NumPy's parameters, which some of its versions do not tell of what is written in C."""
+    try:
+        return dict(inspect.signature(function).parameters)
+    except ValueError:
+        return {}
 
 
 def public_path(function: Any) -> str:
@@ -42,7 +52,7 @@ def public_path(function: Any) -> str:
 @pytest.mark.parametrize("path", NUMPYS)
 def test_numpys_parameters_are_taken_in_their_order(path: str) -> None:
     ours = list(inspect.signature(FUNCTIONS[path]).parameters.values())
-    theirs = list(inspect.signature(numpys(path)).parameters.values())
+    theirs = list(signature_of(numpys(path)).values())
     positional = [p for p in theirs if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     by_name = {p.name: p for p in ours}
     for i, p in enumerate(positional):
@@ -141,6 +151,7 @@ _OPERANDS: dict[str, tuple[Any, ...]] = {
     "tile": (X, 2),
     "vsplit": (X, 2),
     "vstack": ([X, X],),
+    **creation_calls.OPERANDS,
 }
 # a value for a parameter, by function and name, by name, or by kind
 _VALUES: dict[Any, Any] = {
@@ -195,6 +206,7 @@ _VALUES: dict[Any, Any] = {
     "order": ["C"],
     "subok": [True],
     bool: [True],
+    **creation_calls.VALUES,
 }
 
 
@@ -205,9 +217,9 @@ def values_of(d: Description, p: Parameter) -> list[Any]:
     raise AssertionError(f"say in _VALUES what {d.path} takes for {p.name}")
 
 
-def keywords(d: Description) -> Iterator[dict[str, Any]]:
-    """Nothing, and each keyword of NumPy by itself."""
-    theirs = inspect.signature(d.numpy).parameters  # pyright: ignore[reportArgumentType]
+def keywords(d: Description, function: Any) -> Iterator[dict[str, Any]]:
+    """Nothing, and each keyword of NumPy's function by itself."""
+    theirs = signature_of(function)
     yield {}
     for p in d.parameters[sum([q.default is ABSENT for q in d.parameters]) :]:
         if (p.name in theirs or "kwargs" in theirs) and p.kind is not Kind.OUT and not p.star:
@@ -244,6 +256,11 @@ def same(got: Any, wanted: Any, what: str) -> None:
     elif isinstance(wanted, Exception):
         kinds = (ValueError, TypeError, IndexError)
         assert isinstance(got, next(kind for kind in kinds if isinstance(wanted, kind))), (what, got, wanted)
+    elif isinstance(wanted, np.dtype):
+        assert got is wanted, what
+    elif isinstance(wanted, np.finfo | np.iinfo):
+        facts = ["bits", "max", "min", "dtype", *(["eps", "tiny"] if isinstance(wanted, np.finfo) else [])]
+        assert [getattr(got, fact) for fact in facts] == [getattr(wanted, fact) for fact in facts], what
     elif isinstance(wanted, tuple | list):
         assert len(got) == len(wanted)
         for x, y in zip(got, wanted, strict=True):
@@ -256,23 +273,46 @@ def same(got: Any, wanted: Any, what: str) -> None:
         np.testing.assert_allclose(found, want, rtol=eps, atol=eps * 1e-3, err_msg=what)
 
 
-@pytest.mark.parametrize("path", NUMPYS)
+def result(path: str, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """What the call gives, or 0 where that is memory which nobody wrote to."""
+    found = run(function, *args, **kwargs)
+    if path in ("empty", "empty_like") and not isinstance(found, Exception):
+        found[...] = 0
+    return found
+
+
+@pytest.mark.parametrize("path", [path for path in NUMPYS if path not in creation_calls.NO_VALUES])
 def test_every_keyword_of_numpy_is_taken_by_function_method_and_numpys_function(path: str) -> None:
     d = NUMPYS[path]
     name = path.rpartition(".")[2]
-    for more in keywords(d):
+    for more in keywords(d, numpys(path)):
         what = f"{path} {more}"
         args = operands(d)
-        wanted = run(numpys(path), *args, **more)
+        wanted = result(path, numpys(path), *args, **more)
         for call, called in ((FUNCTIONS[path], what), (numpys(path), f"np.{what}")):
             given, known = [ours(x) for x in operands(d)], {key: ours(value) for key, value in more.items()}
-            same(run(call, *given, **known), wanted, called)
+            same(result(path, call, *given, **known), wanted, called)
             if wanted is None:  # it writes to what it is given first
                 same(given[0], args[0], called)
         method = DESCRIBED_METHODS.get(name)
-        if method is not None and not any([f"*{key}" in method.of_method for key in more]):
+        if method is d and not any([f"*{key}" in method.of_method for key in more]):
             known = {key: ours(value) for key, value in more.items()}
             same(run(of_array(name), *[ours(x) for x in operands(d)], **known), wanted, f"x.{what}")
+
+
+@pytest.mark.parametrize("name", creation_calls.METHODS)
+def test_every_keyword_of_numpys_method_is_taken_by_one_that_is_no_function(name: str) -> None:
+    d, theirs = DESCRIBED_METHODS[name], getattr(np.ndarray, name)
+    ours_of = inspect.signature(getattr(xp.Array, name)).parameters.values()
+    for p, q in zip(ours_of, signature_of(theirs).values(), strict=False):
+        assert (p.name, p.kind, p.default) == (q.name, q.kind, q.default) or q.kind is q.POSITIONAL_ONLY
+    for more in keywords(d, theirs):
+        args = operands(d)
+        given, known = [ours(x) for x in operands(d)], {key: ours(value) for key, value in more.items()}
+        wanted = run(theirs, *args, **more)
+        same(run(of_array(name), *given, **known), wanted, f"x.{name} {more}")
+        if wanted is None:
+            same(given[0], args[0], f"x.{name} {more}")
 
 
 def of_array(name: str) -> Any:
@@ -290,7 +330,7 @@ def test_out_takes_the_result_of_function_method_and_numpys_function(path: str) 
     given = [ours(x) for x in args]
     calls = [FUNCTIONS[path], numpys(path)]
     names = "|".join(d.names)
-    if path in DESCRIBED_METHODS:
+    if DESCRIBED_METHODS.get(path) is d:
         calls.append(of_array(path))
     for call in calls:
         for out in (xp.zeros(wanted.shape, dtype=wanted.dtype), np.zeros(wanted.shape, wanted.dtype)):

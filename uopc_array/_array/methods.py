@@ -7,7 +7,6 @@ from typing import Any, Self
 from uopc_array._array.handle import Handle, View
 from uopc_array._array.lenses import BitsLens, MoveLens, PartLens
 from uopc_array._array.namespace import call
-from uopc_array._array.nodes import as_node
 from uopc_array._array.tracing import refuse_exit
 from uopc_core import Ops, as_dtype, is_bool, is_complex
 from uopc_core.errors import DTypeError, ShapeError, shortened
@@ -23,11 +22,7 @@ class Methods(Handle):
 
     __slots__ = ()
 
-    # --- dtype and parts ---
-
-    def astype(self, dtype: Any, *, copy: bool = True, device: Any = None) -> Self:
-        """This array converted to `dtype`; see `xp.astype`."""
-        return call("astype", self, dtype, copy=copy, device=device)
+    # --- parts ---
 
     @property
     def real(self) -> Self:
@@ -78,31 +73,17 @@ class Methods(Handle):
     def flat(self, value: Any) -> None:
         self.flat[...] = value  # pyright: ignore[reportIndexIssue]  # item assignment is added below
 
-    # --- sums ---
+    # --- products ---
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """Sum of a diagonal."""
         return call("trace", self, offset, axis1, axis2)
 
-    # --- searching, sorting ---
-
     def dot(self, other: Any) -> Self:
         """NumPy's dot: the last axis with the last but one (or the only one) of `other`; a product where one is 0-d."""
         return call("dot", self, other)
 
-    def argsort(self, axis: int | None = -1, kind: str | None = None, *, stable: bool = True) -> Self:
-        """The order that sorts an axis, or the flattened array if it is None, a stable one; see `xp.argsort`."""
-        row = self.flat if axis is None or not self._uop.shape else self
-        return call("argsort", row, axis=-1 if axis is None else axis, stable=stable)
-
     # --- assignment ---
-
-    def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool = True) -> None:
-        """Sort this array in place."""
-        try:
-            self._update(lambda node: as_node(call("sort", self._from_uop(node), axis=axis, stable=stable)))
-        except Exception as error:
-            raise shortened(error, "sort") from None
 
     def fill(self, value: Any) -> None:
         """Assign `value` to every element."""

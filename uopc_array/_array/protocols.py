@@ -189,15 +189,11 @@ class Protocols(Handle):
 
     # --- copies ---
 
-    def copy(self, order: str = "C") -> Self:
-        """An array with the same values that later assignments to this one do not change."""
+    def __copy__(self) -> Self:
         return self._same_kind(self._uop, self._weak)
 
-    def __copy__(self) -> Self:
-        return self.copy()
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
+        return self._same_kind(self._uop, self._weak)
 
     def __reduce__(self) -> Any:
         refuse_exit("pickle", self._uop, _BUFFER_REMEDY)

@@ -13,7 +13,7 @@ own function knows, which then computes on the values. `name` is what the user c
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -49,7 +49,7 @@ class Kind(Enum):
 _KIND_OF_NAME = {
     **dict.fromkeys(("axis", "axes", "axis1", "axis2", "source", "destination"), Kind.AXIS),
     **dict.fromkeys(("initial", "ddof", "correction", "mean"), Kind.NUMBER),
-    **dict.fromkeys(("casting", "order", "overwrite_input", "subok"), Kind.HINT),
+    **dict.fromkeys(("casting", "device", "like", "order", "overwrite_input", "subok"), Kind.HINT),
     "shape": Kind.SHAPE,
     "dtype": Kind.DTYPE,
     "out": Kind.OUT,
@@ -158,6 +158,7 @@ def description_of(
     casting: str = "same_kind",
     array: str = "",
     of_method: str = "",
+    hints: str = "",
 ) -> Description:
     """The description of a public function, or of a method that is none.
 
@@ -166,10 +167,11 @@ def description_of(
         text: its path and signature: "linalg.qr(a, mode='reduced')".
         also: other names of it, between spaces.
         gives, casting, array, of_method: see `Description`; the array is the first parameter if none is named.
+        hints: parameters, between spaces, that change no value here, besides those that never do.
     """
     path, _, signature = text.removesuffix(")").partition("(")
     folder, _, name = path.rpartition(".")
-    parameters = _parameters(native, signature)
+    parameters = _parameters(native, signature, hints.split())
     numpys = function_of_numpy(path)
     names = (name, *also.split())
     array = array or (parameters[0].name if parameters else "")
@@ -191,7 +193,7 @@ def function_of_numpy(path: str) -> Callable[..., Any] | None:
     return found
 
 
-def _parameters(native: Native, signature: str) -> tuple[Parameter, ...]:
+def _parameters(native: Native, signature: str, hints: Sequence[str]) -> tuple[Parameter, ...]:
     items = _items(signature)
     names = [name.lstrip("*") for name, _ in items if name.strip("*/")]
     known = _known(native, names)
@@ -201,7 +203,8 @@ def _parameters(native: Native, signature: str) -> tuple[Parameter, ...]:
         name = item.lstrip("*")
         if name.strip("/"):
             annotation = known.get(name)
-            kind = _KIND_OF_ANNOTATION.get(annotation or "", _KIND_OF_NAME.get(name, Kind.STATIC))
+            named = Kind.HINT if name in hints else _KIND_OF_NAME.get(name, Kind.STATIC)
+            kind = _KIND_OF_ANNOTATION.get(annotation or "", named)
             if kind is Kind.HINT and annotation is not None:
                 kind = Kind.STATIC
             star = item[: len(item) - len(name)]

@@ -18,6 +18,7 @@ from uopc_array._array.array import Array
 from uopc_array._functions.arguments import frame_of, node_of, seen, wrap, wrap_array, wrap_like
 from uopc_array._functions.describe import (
     ABSENT,
+    DESCRIPTIONS,
     Description,
     Kind,
     Parameter,
@@ -26,6 +27,7 @@ from uopc_array._functions.describe import (
     function_of_numpy,
     path_of,
 )
+from uopc_array._functions.hints import check_hint
 from uopc_array._functions.host import call_host
 from uopc_array._functions.outputs import only, store
 from uopc_core import UOp
@@ -60,6 +62,7 @@ def function(
     casting: str = "same_kind",
     array: str = "",
     of_method: str = "",
+    hints: str = "",
     route: Callable[[Public], Public] | None = None,
 ) -> Callable[[F], F]:
     """Describe a public function by its native version, which stays as it is.
@@ -69,11 +72,14 @@ def function(
         also: other names of it, between spaces.
         method: names of the method of arrays, between spaces.
         gives, casting, array, of_method: see `Description`.
+        hints: see `description_of`.
         route: from the public function, what takes the calls of NumPy's where these mean something else.
     """
 
     def describe(native: F) -> F:
-        description = described(native, text, also, gives=gives, casting=casting, array=array, of_method=of_method)
+        description = described(
+            native, text, also, gives=gives, casting=casting, array=array, of_method=of_method, hints=hints
+        )
         for name in description.names:
             path = path_of(description.folder, name)
             FUNCTIONS[path] = public = _made(description, name)
@@ -239,12 +245,17 @@ def _compiled(source: str) -> Public:
 def _otherwise(description: Description, name: str, *values: Any) -> Any:
     """The call with `out`, or with what the native version does not know."""
     given = {p: value for p, value in zip(description.parameters, values, strict=True) if not p.is_left_out(value)}
+    for p, value in given.items():
+        if p.kind is Kind.HINT:
+            check_hint(description, name, p, value)
     out = next((value for p, value in given.items() if p.kind is Kind.OUT), None)
     casting = next((value for p, value in given.items() if p.name == "casting"), description.casting)
     if all(p.is_native or p.kind in (Kind.OUT, Kind.HINT) for p in given):
         known = {p: value for p, value in zip(description.parameters, values, strict=True) if p.is_native}
         args, kwargs = _arguments(known)
-        result = FUNCTIONS[path_of(description.folder, name)](*args, **kwargs)
+        is_function = DESCRIPTIONS.get(description.path) is description
+        public = FUNCTIONS[path_of(description.folder, name)] if is_function else METHODS[name]
+        result = public(*args, **kwargs)
     else:
         result = _hosted(description, name, *values)
     return result if out is None else store(name, result, only(name, out), casting)

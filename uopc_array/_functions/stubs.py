@@ -17,6 +17,7 @@ __all__ = ["stubs"]
 
 _HERE = Path(__file__).parent
 _HEAD = '"""Made from the descriptions: python -m uopc_array._functions.stubs"""\n'
+_SETS = ("UniqueAll", "UniqueCounts", "UniqueInverse")
 _UFUNCS = ("Binary", "Host", "Pair", "Unary")
 _IMPORTS = {  # by the name that needs it
     "Sequence": "from collections.abc import Sequence",
@@ -28,6 +29,11 @@ _IMPORTS = {  # by the name that needs it
     "ShapeLike": "from uopc_array._functions.arguments import ShapeLike",
     "Handle": "from uopc_array._array.handle import Handle",
     "Array": "from uopc_array._array.array import Array",
+    "DType": "from uopc_core import DType",
+    "FloatLimits": "from uopc_array._functions.data_types import FloatLimits",
+    "IntegerLimits": "from uopc_array._functions.data_types import IntegerLimits",
+    "NamespaceInfo": "from uopc_array._functions.inspection import NamespaceInfo",
+    **{name: f"from uopc_array._functions.sets import {name}" for name in _SETS},
     **{f"{kind}Ufunc": f"from uopc_array._functions.ufunc import {kind}Ufunc" for kind in _UFUNCS},
 }
 _OUT = "_Out = Array | np.ndarray[Any, Any] | None"

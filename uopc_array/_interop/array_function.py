@@ -96,23 +96,6 @@ def _method(name: str) -> Callable[..., Any]:
     return function
 
 
-def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Any:
-    return call("sort", _array(a).ravel() if axis is None else _array(a), axis=-1 if axis is None else axis)
-
-
-def _argsort(a: Any, axis: int | None = -1, kind: Any = None, order: None = None, *, stable: Any = None) -> Any:
-    return _array(a).argsort(axis)
-
-
-def _unique(ar: Any, *args: Any, **kwargs: Any) -> Any:
-    """Sorted, so that every nan stands at the end; all are one to NumPy."""
-    if args or kwargs:
-        return call_host("numpy.unique", np.unique, (ar, *args), kwargs)
-    values = call("unique_values", _array(ar))
-    n_nan = int(np.count_nonzero(np.isnan(values._memory("unique").array)))
-    return values[: values.size - n_nan + 1] if n_nan > 1 else values
-
-
 def _qr(a: Any, mode: str = "reduced") -> Any:
     if mode == "r":
         return find_function("linalg.qr")(_array(a)).R
@@ -179,61 +162,12 @@ def _refuse_infinities(name: str, *operands: Any) -> None:
         raise np.linalg.LinAlgError(f"{name}: SVD did not converge in Linear Least Squares, of an infinite matrix")
 
 
-def _like(name: str) -> Callable[..., Any]:
-    """A creation function called with ``like=``; NumPy's `order` has no meaning here."""
-
-    def create(*args: Any, order: str = "C", M: int | None = None, **kwargs: Any) -> Any:
-        return call(name, *args, **kwargs) if M is None else call(name, *args, M, **kwargs)
-
-    return create
-
-
-def _linspace(
-    start: Any,
-    stop: Any,
-    num: Any = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-    *,
-    device: Any = None,
-) -> Any:
-    out = call("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint, axis=axis)
-    if not retstep:
-        return out
-    parts = num - 1 if endpoint else num
-    return out, call("divide", call("subtract", stop, start), parts if parts > 0 else float("nan"))
-
-
-def _like_another(name: str) -> Callable[..., Any]:
-    n_values = 1 if name == "full" else 0  # a dtype may follow them by position
-
-    def create(a: Any, *args: Any, order: str = "K", subok: bool = True, shape: Any = None, **kwargs: Any) -> Any:
-        if len(args) > n_values:
-            kwargs["dtype"], args = args[n_values], args[:n_values]
-        if shape is None:
-            return call(f"{name}_like", _array(a), *args, **kwargs)
-        kwargs.setdefault("dtype", _array(a).dtype)
-        return call(name, shape, *args, **kwargs)
-
-    return create
-
-
-def _iscomplexobj(x: Any) -> bool:
-    return _array(x).dtype.kind == "c"
-
-
 # these store in `out` whatever its dtype, as NumPy's do
 _UNSAFE = frozenset({"trace"})
 
 _ADAPTERS: dict[str, Callable[..., Any]] = {
     "trace": _method("trace"),
-    "argsort": _argsort,
     "cross": _cross,
-    "iscomplexobj": _iscomplexobj,
-    "isrealobj": lambda x: not _iscomplexobj(x),
-    "linspace": _linspace,
     "linalg.lstsq": _lstsq,
     "linalg.matrix_rank": _matrix_rank,
     "linalg.norm": _norm,
@@ -241,11 +175,6 @@ _ADAPTERS: dict[str, Callable[..., Any]] = {
     "linalg.qr": _qr,
     "linalg.svd": _svd,
     "polyfit": _polyfit,
-    "sort": _sort,
-    "unique": _unique,
-    **{name: _like(name) for name in ("arange", "array", "asarray", "empty", "eye", "full", "identity")},
-    **{name: _like(name) for name in ("ones", "zeros", "tri")},
-    **{f"{name}_like": _like_another(name) for name in ("empty", "full", "ones", "zeros")},
 }
 
 PROTOCOLS["function"] = array_function

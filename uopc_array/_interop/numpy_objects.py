@@ -10,7 +10,6 @@ import numpy as np
 from uopc_array._array.array import Array
 from uopc_array._array.handle import View
 from uopc_array._functions.host import call_host, from_host
-from uopc_array.creation_functions import asarray
 
 __all__ = ["OBJECTS"]
 
@@ -158,36 +157,6 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
     return call_host("numpy.lib.stride_tricks.as_strided", read, (x, shape, strides), {})
 
 
-# --------------------------------------------------------------------------------------------------- layouts of memory
-
-
-def ascontiguousarray(a: Any, dtype: Any = None) -> Array:
-    """`a` as an array of one axis at least; every array here is laid out in rows.
-
-    Example:
-        >>> import uopc_array as xp
-        >>> xp.ascontiguousarray(2.0)
-        Array([2.], dtype=float64)
-    """
-    x = asarray(a, dtype=dtype)
-    return x if x.ndim else x.reshape(1)
-
-
-def asfortranarray(a: Any, dtype: Any = None) -> Array:
-    """`a` as an array; how it lies in memory is no property of an array here."""
-    return asarray(a, dtype=dtype)
-
-
-def require(a: Any, dtype: Any = None, requirements: Any = None) -> Array:
-    """`a` as an array; how it lies in memory is no property of an array here, and each can be written to.
-
-    Raises:
-        ValueError: a requirement that NumPy does not know.
-    """
-    np.require(0, None, requirements)
-    return asarray(a, dtype=dtype)
-
-
 def isfortran(a: Any) -> bool:
     """Whether elements would lie in columns, as in a transposed array."""
     if not isinstance(a, Array):
@@ -238,8 +207,6 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 OBJECTS: dict[str, Any] = {
-    "ascontiguousarray": ascontiguousarray,
-    "asfortranarray": asfortranarray,
     "isfortran": isfortran,
     "isscalar": isscalar,
     "lib.stride_tricks.as_strided": as_strided,
@@ -247,7 +214,6 @@ OBJECTS: dict[str, Any] = {
     "may_share_memory": may_share_memory,
     "ndarray": Array,
     "nditer": nditer,
-    "require": require,
     "shares_memory": shares_memory,
     "vectorize": vectorize,
     **{name: Grid(name) for name in ("c_", "mgrid", "ogrid", "r_")},

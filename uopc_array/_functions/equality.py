@@ -1,24 +1,22 @@
-"""Whether arrays are equal or nearly so, as NumPy asks it, beyond the standard."""
+"""Whether arrays are equal or nearly so."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from uopc_array._array.array import Array
 from uopc_array._array.nodes import Operand, is_scalar
 from uopc_array._array.promotion import promote, promote_comparison
 from uopc_array._functions.arguments import ArrayLike, as_floating, node_of, operand, wrap
+from uopc_array._functions.public import function
 from uopc_core import Ops, UOp, composite
-from uopc_core.errors import DTypeError, ShapeError, speaks_for_itself
+from uopc_core.errors import DTypeError, ShapeError
 from uopc_core.numerics import elementwise
 
-__all__ = ["allclose", "array_equal", "array_equiv", "isclose"]
+__all__: list[str] = []
 
 
-@speaks_for_itself
-def isclose(
-    a: ArrayLike, b: ArrayLike, /, rtol: ArrayLike = 1e-5, atol: ArrayLike = 1e-8, equal_nan: bool = False
-) -> Array:
+@function("isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)")
+def isclose(name: str, a: ArrayLike, b: ArrayLike, rtol: ArrayLike, atol: ArrayLike, equal_nan: bool) -> UOp:
     """Whether ``abs(a - b) <= atol + rtol * abs(b)``.
 
     Args:
@@ -36,55 +34,53 @@ def isclose(
         >>> xp.isclose(xp.asarray([1.0, 2.0]), xp.asarray([1.0 + 1e-9, 2.1]))
         Array([ True, False], dtype=bool)
     """
-    center = _as_center(b)
-    x = node_of("isclose", a) if is_scalar(center) or not is_scalar(a) else a
+    center = _as_center(name, b)
+    x = node_of(name, a) if is_scalar(center) or not is_scalar(a) else a
     if type(rtol) is float and type(atol) is float and isinstance(center, UOp) and isinstance(x, UOp):
         if x.dtype is center.dtype and x.shape == center.shape:
             limit = center.unary(Ops.ABS) * rtol + atol
-            return _near(x, center, (x - center).unary(Ops.ABS) <= limit, equal_nan)
+            return _near(name, x, center, (x - center).unary(Ops.ABS) <= limit, equal_nan)
     size = center.unary(Ops.ABS) if isinstance(center, UOp) else abs(center)
-    distance, limit = promote("isclose", _distance(x, center), _times_and_plus(size, rtol, atol))
-    first, second = promote("isclose", x, center)
-    return _near(first, second, distance <= limit, equal_nan)
+    distance, limit = promote(name, _distance(name, x, center), _times_and_plus(name, size, rtol, atol))
+    first, second = promote(name, x, center)
+    return _near(name, first, second, distance <= limit, equal_nan)
 
 
-def _near(x: UOp, y: UOp, near: UOp, equal_nan: bool) -> Array:
+def _near(name: str, x: UOp, y: UOp, near: UOp, equal_nan: bool) -> UOp:
     same, finite = x.eq(y), elementwise.isfinite(y)
     if equal_nan:
         same = same | (elementwise.isnan(x) & elementwise.isnan(y))
     if near.shape != same.shape:
-        same, near, finite = promote("isclose", same, near, finite)
-    return wrap(same | (near & finite))
+        same, near, finite = promote(name, same, near, finite)
+    return same | (near & finite)
 
 
-def _as_center(b: ArrayLike) -> UOp | float | complex:
+def _as_center(name: str, b: ArrayLike) -> UOp | float | complex:
     """`b` as floating; a Python number stays one, which is weak."""
     if is_scalar(b):
         return float(b) if isinstance(b, int) else b
-    return as_floating("isclose", node_of("isclose", b))[0]
+    return as_floating(name, node_of(name, b))[0]
 
 
-def _distance(x: Operand, y: UOp | float | complex) -> UOp:
-    first, second = promote("isclose", x, y)
+def _distance(name: str, x: Operand, y: UOp | float | complex) -> UOp:
+    first, second = promote(name, x, y)
     return (first - second).unary(Ops.ABS)
 
 
-def _times_and_plus(size: UOp | float, rtol: ArrayLike, atol: ArrayLike) -> Any:
+def _times_and_plus(name: str, size: UOp | float, rtol: ArrayLike, atol: ArrayLike) -> Any:
     """``size * rtol + atol`` for tolerances that may be arrays; of Python numbers one, which is weak."""
-    relative, absolute = operand("isclose", "rtol", rtol), operand("isclose", "atol", atol)
+    relative, absolute = operand(name, "rtol", rtol), operand(name, "atol", atol)
     if is_scalar(size) and is_scalar(relative):
         scaled: Any = size * relative
     else:
-        scaled = elementwise.multiply(*promote("isclose", size, relative))
+        scaled = elementwise.multiply(*promote(name, size, relative))
     if is_scalar(scaled) and is_scalar(absolute):
         return scaled + absolute
-    return elementwise.add(*promote("isclose", scaled, absolute))
+    return elementwise.add(*promote(name, scaled, absolute))
 
 
-@speaks_for_itself
-def allclose(
-    a: ArrayLike, b: ArrayLike, /, rtol: ArrayLike = 1e-5, atol: ArrayLike = 1e-8, equal_nan: bool = False
-) -> bool:
+@function("allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)")
+def allclose(name: str, a: ArrayLike, b: ArrayLike, rtol: ArrayLike, atol: ArrayLike, equal_nan: bool) -> bool:
     """Whether all elements are close; see `isclose`. Computes the values.
 
     Args:
@@ -102,12 +98,12 @@ def allclose(
         >>> xp.allclose(xp.ones(2), xp.ones(2) + 1e-9)
         True
     """
-    close = isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)._uop
+    close = isclose(name, a, b, rtol, atol, equal_nan)
     return bool(wrap(close.reduce(Ops.AND, close.ndim)))
 
 
-@speaks_for_itself
-def array_equal(a1: ArrayLike, a2: ArrayLike, /, equal_nan: bool = False) -> bool:
+@function("array_equal(a1, a2, equal_nan=False)")
+def array_equal(name: str, a1: ArrayLike, a2: ArrayLike, equal_nan: bool) -> bool:
     """Whether two arrays have one shape and equal elements. Computes the values.
 
     Args:
@@ -121,8 +117,8 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, /, equal_nan: bool = False) -> boo
         >>> xp.array_equal(xp.asarray([1, 2]), xp.asarray([1, 2]))
         True
     """
-    x, y = node_of("array_equal", a1), node_of("array_equal", a2)
-    return x.shape == y.shape and _all_equal("array_equal", x, y, equal_nan)
+    x, y = node_of(name, a1), node_of(name, a2)
+    return x.shape == y.shape and _all_equal(name, x, y, equal_nan)
 
 
 def _all_equal(name: str, x: UOp, y: UOp, equal_nan: bool) -> bool:
@@ -132,8 +128,8 @@ def _all_equal(name: str, x: UOp, y: UOp, equal_nan: bool) -> bool:
     return bool(wrap(same.reduce(Ops.AND, same.ndim)))
 
 
-@speaks_for_itself
-def array_equiv(a1: ArrayLike, a2: ArrayLike, /) -> bool:
+@function("array_equiv(a1, a2)")
+def array_equiv(name: str, a1: ArrayLike, a2: ArrayLike) -> bool:
     """Whether two arrays have equal elements after broadcasting. Computes the values.
 
     Args:
@@ -147,7 +143,7 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike, /) -> bool:
         True
     """
     try:
-        x, y = node_of("array_equiv", a1), node_of("array_equiv", a2)
-        return _all_equal("array_equiv", x, y, equal_nan=False)
+        x, y = node_of(name, a1), node_of(name, a2)
+        return _all_equal(name, x, y, equal_nan=False)
     except (ShapeError, DTypeError):
         return False

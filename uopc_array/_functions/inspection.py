@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from uopc_array._functions.arguments import check_device
-from uopc_array.data_type_functions import isdtype
+from uopc_array._functions.data_types import is_of_kind
+from uopc_array._functions.public import function
 from uopc_core import DTYPES, DType, dtypes
 
-__all__ = ["NamespaceInfo", "__array_namespace_info__"]
+__all__ = ["NamespaceInfo"]
 
 
 class NamespaceInfo:
@@ -62,13 +63,14 @@ class NamespaceInfo:
             ValueError: an unknown kind.
         """
         check_device("dtypes", device)
-        return {dtype.name: np.dtype(dtype) for dtype in DTYPES if kind is None or isdtype(dtype, kind)}
+        return {dtype.name: np.dtype(dtype) for dtype in DTYPES if kind is None or is_of_kind("dtypes", dtype, kind)}
 
 
 _INFO = NamespaceInfo()
 
 
-def __array_namespace_info__() -> NamespaceInfo:
+@function("__array_namespace_info__()")
+def namespace_info(name: str) -> NamespaceInfo:
     """The inspection interface of this namespace.
 
     Example:
