@@ -294,8 +294,7 @@ def test_every_keyword_of_numpy_is_taken_by_function_method_and_numpys_function(
             same(result(path, call, *given, **known), wanted, called)
             if wanted is None:  # it writes to what it is given first
                 same(given[0], args[0], called)
-        method = DESCRIBED_METHODS.get(name)
-        if method is d and not any([f"*{key}" in method.of_method for key in more]):
+        if DESCRIBED_METHODS.get(name) is d and not any([f"*{key}" in d.of_method for key in more]):
             known = {key: ours(value) for key, value in more.items()}
             same(run(of_array(name), *[ours(x) for x in operands(d)], **known), wanted, f"x.{what}")
 
