@@ -104,23 +104,58 @@ HOLOMORPHIC: dict[str, tuple[Function, Function]] = {
     "tanh": (lambda z: mp.sech(z) ** 2, lambda z: -2 * mp.tanh(z) * mp.sech(z) ** 2),
     "tan": (lambda z: mp.sec(z) ** 2, lambda z: 2 * mp.tan(z) * mp.sec(z) ** 2),
     "asin": (lambda z: 1 / mp.sqrt(1 - z * z), lambda z: z / (1 - z * z) / mp.sqrt(1 - z * z)),
+    "acos": (lambda z: -1 / mp.sqrt(1 - z * z), lambda z: -z / (1 - z * z) / mp.sqrt(1 - z * z)),
     "atan": (lambda z: 1 / (1 + z * z), lambda z: -2 * z / (1 + z * z) ** 2),
     "atanh": (lambda z: 1 / (1 - z * z), lambda z: 2 * z / (1 - z * z) ** 2),
     "asinh": (lambda z: 1 / mp.sqrt(1 + z * z), lambda z: -z / (1 + z * z) / mp.sqrt(1 + z * z)),
+    "acosh": (lambda z: 1 / mp.sqrt(z - 1) / mp.sqrt(z + 1), lambda z: -z / (mp.sqrt(z - 1) * mp.sqrt(z + 1)) ** 3),
+    "exp": (mp.exp, mp.exp),
+    "expm1": (mp.exp, mp.exp),
+    "log": (lambda z: 1 / z, lambda z: -1 / z**2),
+    "log1p": (lambda z: 1 / (1 + z), lambda z: -1 / (1 + z) ** 2),
+    "log2": (lambda z: 1 / z / mp.log(2), lambda z: -1 / z**2 / mp.log(2)),
+    "log10": (lambda z: 1 / z / mp.log(10), lambda z: -1 / z**2 / mp.log(10)),
+    "sqrt": (lambda z: 1 / (2 * mp.sqrt(z)), lambda z: -1 / (4 * z * mp.sqrt(z))),
+    "sin": (mp.cos, lambda z: -mp.sin(z)),
+    "cos": (lambda z: -mp.sin(z), lambda z: -mp.cos(z)),
+    "sinh": (mp.cosh, mp.sinh),
+    "cosh": (mp.sinh, mp.cosh),
+    "reciprocal": (lambda z: -1 / z**2, lambda z: 2 / z**3),
 }
-PLANE = np.asarray(
-    [25 + 1j, -300 - 2j, 1e-9 + 2e-9j, 0.3 + 40j, 1.2 - 25j, 0.01 + 1.57j, 0.5 + 0j, 1 + 1e-8j, 1e-8 + 1j]
-)
 
 
+def plane() -> np.ndarray:
+    """Complex numbers with parts of all sizes, and such as are near the branch points and on the axes."""
+    rng = np.random.default_rng(1)
+    exponents = [-1000, -300, -40, -8, -1, 1, 6, 30, 300, 505]
+    sizes = [(x, y) for x in exponents for y in exponents]
+    anywhere = [complex(*(rng.uniform(1, 2, 2) * rng.choice([-1, 1], 2) * np.exp2(pair))) for pair in sizes]
+    angles = rng.uniform(0, 2 * np.pi, 30)
+    near = [
+        c + 2.0**-k * np.exp(1j * t) for c, k, t in zip([1, -1, 1j, -1j, 0] * 6, range(1, 48), angles, strict=False)
+    ]
+    axes = [z for x in (0.25, 0.75, 3.0, 1e-9) for z in (complex(x, 0), complex(-x, 0), complex(0, x), complex(0, -x))]
+    special = [25 + 1j, -300 - 2j, 0.3 + 40j, 1.2 - 25j, 0.01 + 1.57j, 1 + 1e-8j, 1e-8 + 1j]
+    return np.asarray([*anywhere, *near, *axes, *special])
+
+
+PLANE = plane()
+
+
+@pytest.mark.parametrize("tier", ["interpret", "compile"])
 @pytest.mark.parametrize("name", HOLOMORPHIC)
-def test_complex_derivatives_keep_their_digits(name: str) -> None:
+def test_complex_derivatives_keep_their_digits(name: str, tier: str) -> None:
+    """To the size of the whole, where that is a normal number."""
     f, z = getattr(xp, name), xp.asarray(PLANE)
     for formula in HOLOMORPHIC[name]:
         f = forward(f, 0)
-        with mp.workprec(250):
-            wanted = np.asarray([complex(formula(mpmath.mpc(x))) for x in PLANE.tolist()])
-        assert np.max(np.abs(np.asarray(f(z)) - wanted) / np.abs(wanted)) < TOLERANCE
+        with context(tier=tier):
+            found = np.asarray(f(z))
+        with mp.workprec(600):
+            for value, point in zip(found.tolist(), PLANE.tolist(), strict=True):
+                true = formula(mpmath.mpc(point))
+                if NORMAL * 2**60 < abs(true) < LARGEST / 2:
+                    assert abs(mpmath.mpc(value) - true) <= TOLERANCE * abs(true), (point, value, complex(true))
 
 
 def test_every_smooth_function_is_here() -> None:

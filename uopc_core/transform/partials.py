@@ -17,6 +17,7 @@ from uopc_core.transform.slopes import (
     directions,
     inverses,
     one_minus_square,
+    one_over_one_minus_square,
     one_over_one_plus_square,
     sech_squared,
     times_i,
@@ -69,7 +70,7 @@ def _partials_tan(out: UOp, x: UOp) -> tuple[Factor, ...]:
 
 
 def _partials_atan(out: UOp, x: UOp) -> tuple[Factor, ...]:
-    return (one_minus_square(times_i(x)).recip() if is_complex(x.dtype) else one_over_one_plus_square(x),)
+    return (one_over_one_minus_square(times_i(x)) if is_complex(x.dtype) else one_over_one_plus_square(x),)
 
 
 def _partials_asinh(out: UOp, x: UOp) -> tuple[Factor, ...]:
@@ -79,7 +80,19 @@ def _partials_asinh(out: UOp, x: UOp) -> tuple[Factor, ...]:
 
 
 def _partials_acosh(out: UOp, x: UOp) -> tuple[Factor, ...]:
-    return (((x - 1).unary(Ops.SQRT) * (x + 1).unary(Ops.SQRT)).recip(),)
+    slope = ((x - 1).unary(Ops.SQRT) * (x + 1).unary(Ops.SQRT)).recip()
+    return (_acosh_slope_in_the_plane(x, slope) if is_complex(x.dtype) else slope,)
+
+
+def _acosh_slope_in_the_plane(x: UOp, away: UOp) -> UOp:
+    """`away`, but near 0, where the derivatives of its two roots cancel, ``-1j / sqrt(1 - x**2)`` above the cut and
+    ``1j / sqrt(1 - x**2)`` below it.
+    """
+    re, im = x.unary(Ops.REAL), x.unary(Ops.IMAG)
+    near = (re.unary(Ops.ABS) < 0.5) & (im.unary(Ops.ABS) < 0.5)
+    turned = times_i(one_minus_square(near.where(x, 0)).unary(Ops.SQRT).recip())
+    below = ones_like(im).binary(Ops.COPYSIGN, im) < 0
+    return near.where(below.where(turned, -turned), away)
 
 
 # d(out)/d(operand), one factor per operand; `out` is the result node.
@@ -108,7 +121,7 @@ PARTIALS: dict[Ops, PartialRule] = {
     Ops.TANH: lambda out, x: (sech_squared(x, out),),
     Ops.ASINH: _partials_asinh,
     Ops.ACOSH: _partials_acosh,
-    Ops.ATANH: lambda out, x: (one_minus_square(x).recip(),),
+    Ops.ATANH: lambda out, x: (one_over_one_minus_square(x),),
     Ops.ERF: lambda out, x: (_exp(-(x * x)) * (2 / sqrt(pi)),),
     Ops.ERFC: lambda out, x: (_exp(-(x * x)) * (-2 / sqrt(pi)),),
     Ops.POW: _partials_pow,

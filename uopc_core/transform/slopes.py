@@ -16,6 +16,7 @@ __all__ = [
     "directions",
     "inverses",
     "one_minus_square",
+    "one_over_one_minus_square",
     "one_over_one_plus_square",
     "sech_squared",
     "times_i",
@@ -36,6 +37,16 @@ def one_minus_square(x: UOp) -> UOp:
     """
     smooth = 1 - x * x
     return smooth + ((1 - x) * (1 + x) - smooth).stage("detach")
+
+
+def one_over_one_minus_square(x: UOp) -> UOp:
+    """``1 / (1 - x**2)``, of which, for complex `x`, no power leaves the range before the result does."""
+    if not is_complex(x.dtype):
+        return one_minus_square(x).recip()
+    re, im = x.unary(Ops.REAL), x.unary(Ops.IMAG)
+    huge = (re.unary(Ops.ABS) > _HUGE) | (im.unary(Ops.ABS) > _HUGE)
+    inverse = huge.where(x, 1).recip()
+    return huge.where(-(inverse * inverse), one_minus_square(huge.where(zeros_like(x), x)).recip())
 
 
 def one_over_one_plus_square(x: UOp) -> UOp:
