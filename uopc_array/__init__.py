@@ -22,11 +22,8 @@ from numpy import (
 
 from uopc_array import (
     constants,
-    einsum_functions,
     fft,
     linalg,
-    linear_algebra_functions,
-    numpy_products,
 )
 from uopc_array._array.array import Array
 from uopc_array._functions import namespace as _namespace_of_functions
@@ -43,9 +40,6 @@ from uopc_array._transforms.grad import grad, jvp, stop_gradient, value_and_grad
 from uopc_array._transforms.jit import jit
 from uopc_array._transforms.vmap import hessian, jacfwd, jacrev, vmap
 from uopc_array.constants import *
-from uopc_array.einsum_functions import *
-from uopc_array.linear_algebra_functions import *
-from uopc_array.numpy_products import *
 from uopc_core import context
 from uopc_core.lazy import LazyModule as _LazyModule
 
@@ -84,9 +78,6 @@ __all__ = [
     "vmap",
 ]
 __all__ += constants.__all__
-__all__ += einsum_functions.__all__
-__all__ += linear_algebra_functions.__all__
-__all__ += numpy_products.__all__
 __all__ += _namespace_of_functions.__all__
 
 

@@ -17,6 +17,7 @@ OF_COMPLEX = ["fft", "ifft", "irfft", "hfft"]
 OF_REAL = ["rfft", "ihfft"]
 ONE_AXIS = OF_COMPLEX + OF_REAL
 SEVERAL = ["fftn", "ifftn", "rfftn", "irfftn"]
+LAST_TWO = ["fft2", "ifft2", "rfft2", "irfft2"]
 
 
 def near(ours: xp.Array, wanted: Any) -> None:
@@ -163,7 +164,7 @@ def test_what_is_refused(call: Callable[[], Any], error: type[Exception], messag
 
 X = values("float64", (3, 4))
 EVERY: dict[str, Callable[[xp.Array], xp.Array]] = {
-    **{name: getattr(fft, name) for name in [*ONE_AXIS, *SEVERAL, "fftshift", "ifftshift"]},
+    **{name: getattr(fft, name) for name in [*ONE_AXIS, *SEVERAL, *LAST_TWO, "fftshift", "ifftshift"]},
     "fftfreq": lambda x: x * fft.fftfreq(4),
     "rfftfreq": lambda x: x[:, :3] * fft.rfftfreq(4),
 }

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.functions import creation_calls
+from tests.functions import creation_calls, linear_algebra_calls
 from uopc_array._functions.describe import ABSENT, DESCRIPTIONS, Description, Kind, Parameter, path_of
 from uopc_array._functions.public import DESCRIBED_METHODS, FUNCTIONS, ROUTES
 from uopc_array._functions.stubs import stubs
@@ -30,6 +30,7 @@ OTHER_PLACES = {("clip", "a_min"), ("clip", "a_max")}
 OTHER_DEFAULTS: dict[tuple[str, str], str] = {
     **{(name, "correction"): "NumPy's own way to say that it is not given" for name in ("var", "std")},
     **creation_calls.OTHER_DEFAULTS,
+    **linear_algebra_calls.OTHER_DEFAULTS,
 }
 
 
@@ -43,6 +44,11 @@ def signature_of(function: Any) -> dict[str, inspect.Parameter]:
         return dict(inspect.signature(function).parameters)
     except ValueError:
         return {}
+
+
+def name_of(path: str) -> str:
+    """What a function calls itself in messages."""
+    return path.rpartition(".")[2]
 
 
 def public_path(function: Any) -> str:
@@ -152,6 +158,7 @@ _OPERANDS: dict[str, tuple[Any, ...]] = {
     "vsplit": (X, 2),
     "vstack": ([X, X],),
     **creation_calls.OPERANDS,
+    **linear_algebra_calls.OPERANDS,
 }
 # a value for a parameter, by function and name, by name, or by kind
 _VALUES: dict[Any, Any] = {
@@ -207,6 +214,7 @@ _VALUES: dict[Any, Any] = {
     "subok": [True],
     bool: [True],
     **creation_calls.VALUES,
+    **linear_algebra_calls.VALUES,
 }
 
 
@@ -273,6 +281,9 @@ def same(got: Any, wanted: Any, what: str) -> None:
         np.testing.assert_allclose(found, want, rtol=eps, atol=eps * 1e-3, err_msg=what)
 
 
+NOT_COMPARED = {*creation_calls.NO_VALUES, *linear_algebra_calls.OTHER_RESULTS}
+
+
 def result(path: str, function: Any, *args: Any, **kwargs: Any) -> Any:
     """What the call gives, or 0 where that is memory which nobody wrote to."""
     found = run(function, *args, **kwargs)
@@ -281,10 +292,9 @@ def result(path: str, function: Any, *args: Any, **kwargs: Any) -> Any:
     return found
 
 
-@pytest.mark.parametrize("path", [path for path in NUMPYS if path not in creation_calls.NO_VALUES])
+@pytest.mark.parametrize("path", [path for path in NUMPYS if path not in NOT_COMPARED])
 def test_every_keyword_of_numpy_is_taken_by_function_method_and_numpys_function(path: str) -> None:
     d = NUMPYS[path]
-    name = path.rpartition(".")[2]
     for more in keywords(d, numpys(path)):
         what = f"{path} {more}"
         args = operands(d)
@@ -294,9 +304,9 @@ def test_every_keyword_of_numpy_is_taken_by_function_method_and_numpys_function(
             same(result(path, call, *given, **known), wanted, called)
             if wanted is None:  # it writes to what it is given first
                 same(given[0], args[0], called)
-        if DESCRIBED_METHODS.get(name) is d and not any([f"*{key}" in d.of_method for key in more]):
+        if DESCRIBED_METHODS.get(path) is d and not any([f"*{key}" in d.of_method for key in more]):
             known = {key: ours(value) for key, value in more.items()}
-            same(run(of_array(name), *[ours(x) for x in operands(d)], **known), wanted, f"x.{what}")
+            same(run(of_array(path), *[ours(x) for x in operands(d)], **known), wanted, f"x.{what}")
 
 
 @pytest.mark.parametrize("name", creation_calls.METHODS)
@@ -368,5 +378,5 @@ def test_an_error_names_what_was_called() -> None:
         if axis is not None and path not in ("cumulative_sum", "cumulative_prod"):
             calls = [FUNCTIONS[path], *([of_array(path)] if path in DESCRIBED_METHODS else [])]
             for call in calls:
-                with pytest.raises(np.exceptions.AxisError, match=f"^{path}: axis 7 is out of bounds"):
+                with pytest.raises(np.exceptions.AxisError, match=f"^{name_of(path)}: axis 7 is out of bounds"):
                     call(*[ours(a) for a in operands(d)], axis=7)

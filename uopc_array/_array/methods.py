@@ -6,7 +6,6 @@ from typing import Any, Self
 
 from uopc_array._array.handle import Handle, View
 from uopc_array._array.lenses import BitsLens, MoveLens, PartLens
-from uopc_array._array.namespace import call
 from uopc_array._array.tracing import refuse_exit
 from uopc_core import Ops, as_dtype, is_bool, is_complex
 from uopc_core.errors import DTypeError, ShapeError, shortened
@@ -72,16 +71,6 @@ class Methods(Handle):
     @flat.setter
     def flat(self, value: Any) -> None:
         self.flat[...] = value  # pyright: ignore[reportIndexIssue]  # item assignment is added below
-
-    # --- products ---
-
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
-        """Sum of a diagonal."""
-        return call("trace", self, offset, axis1, axis2)
-
-    def dot(self, other: Any) -> Self:
-        """NumPy's dot: the last axis with the last but one (or the only one) of `other`; a product where one is 0-d."""
-        return call("dot", self, other)
 
     # --- assignment ---
 

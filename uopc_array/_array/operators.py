@@ -13,14 +13,13 @@ import numpy as np
 from uopc_array._array.assignment import assign
 from uopc_array._array.foreign import is_operand
 from uopc_array._array.handle import Handle, View
-from uopc_array._array.namespace import call
-from uopc_array._array.nodes import as_node, const_node, is_scalar
-from uopc_array._array.promotion import promote, promote_comparison, promote_floating
+from uopc_array._array.nodes import as_node, cast_node, const_node, is_scalar
+from uopc_array._array.promotion import broadcast, promote, promote_comparison, promote_dtypes, promote_floating
 from uopc_core import DType, Ops, UOp
 from uopc_core.errors import DTypeError, ShapeError, shortened
 from uopc_core.numerics import elementwise
 
-__all__ = ["Operators", "check_same_kind", "divide_nodes", "power_nodes"]
+__all__ = ["Operators", "check_same_kind", "divide_nodes", "matmul_nodes", "power_nodes"]
 
 A = TypeVar("A", bound=Handle)
 NodeFunction = Callable[[Any, Any], UOp]
@@ -161,8 +160,36 @@ def check_same_kind(name: str, given: DType, dtype: DType) -> None:
         )
 
 
-def _matmul_nodes(x: Any, y: Any) -> UOp:
-    return as_node(call("matmul", x, y))
+def matmul_nodes(name: str, x: UOp, y: UOp) -> UOp:
+    """The matrix product of (..., M, K) or (K,) and (..., K, N) or (K,), of any dtypes.
+
+    Raises:
+        ShapeError: an operand has no axes, the K differ, or the leading axes cannot be broadcast.
+    """
+    if x.dtype is not y.dtype:
+        dtype = promote_dtypes(x.dtype, y.dtype)
+        x, y = cast_node(x, dtype, name), cast_node(y, dtype, name)
+    if x.ndim == 0 or y.ndim == 0:
+        raise ShapeError(f"{name}: expected one axis or more, got x1 {x.shape} and x2 {y.shape}; use * for scalars")
+    row, column = x.ndim == 1, y.ndim == 1
+    k1, k2 = x.shape[-1], y.shape[0 if column else -2]
+    if k1 != k2:
+        raise ShapeError(
+            f"{name}: the last axis of x1 must equal the second-last axis of x2, got x1 {x.shape} "
+            f"and x2 {y.shape} ({k1} != {k2}); if x2 holds its vectors as rows, pass x2.mT"
+        )
+    x = x.reshape((1, k1)) if row else x
+    y = y.reshape((k2, 1)) if column else y
+    broadcast(name, x.shape[:-2], y.shape[:-2])
+    out = elementwise.matmul(x, y)
+    if row or column:
+        shape = out.shape
+        out = out.reshape((*shape[:-2], *(() if row else shape[-2:-1]), *(() if column else shape[-1:])))
+    return out
+
+
+def _matmul(x: Any, y: Any) -> UOp:
+    return matmul_nodes("matmul", as_node(x, name="matmul"), as_node(y, name="matmul"))
 
 
 def _is_weak(x: Any) -> bool:
@@ -380,17 +407,13 @@ class Operators(Handle):
         return _compared(_NOT_EQUAL, self, other)
 
     def __matmul__(self, other: Any) -> Self:
-        if not (isinstance(other, _OPERANDS) or is_operand(other, type(self))):
-            return NotImplemented
-        return call("matmul", self, other)
+        return _binary(_matmul, self, other)
 
     def __rmatmul__(self, other: Any) -> Self:
-        if not (isinstance(other, _OPERANDS) or is_operand(other, type(self))):
-            return NotImplemented
-        return call("matmul", other, self)
+        return _reflected(_matmul, other, self)
 
     def __imatmul__(self, other: Any) -> Self:
-        return _in_place("matmul", _matmul_nodes, self, other)
+        return _in_place("matmul", _matmul, self, other)
 
     def __divmod__(self, other: Any) -> tuple[Self, Self]:
         known = isinstance(other, _OPERANDS) or is_operand(other, type(self))

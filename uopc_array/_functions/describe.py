@@ -17,17 +17,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["ABSENT", "DESCRIPTIONS", "Description", "Kind", "Parameter", "described", "description_of"]
+__all__ = ["ABSENT", "DESCRIPTIONS", "NOTHING", "Description", "Kind", "Parameter", "described", "description_of"]
 
 Native = Callable[..., Any]
 F = TypeVar("F", bound=Native)
 
 ABSENT: Any = object()  # the default of a parameter that has none
+NOTHING: Mapping[str, str] = MappingProxyType({})
 _TAKES_THE_REST = 0x04  # flag of code with *args
 
 
@@ -112,6 +113,7 @@ class Description:
         array: the parameter in whose place a method has the array itself.
         of_method: the signature of the method, without the array; it is that of the function but for "*shape", which
             stands for one argument or several.
+        variants: for type checkers, what comes out by a parameter: "mode: Literal['r']" -> "Array".
     """
 
     folder: str
@@ -124,6 +126,7 @@ class Description:
     casting: str
     array: str
     of_method: str
+    variants: Mapping[str, str]
 
     @property
     def path(self) -> str:
@@ -159,6 +162,7 @@ def description_of(
     array: str = "",
     of_method: str = "",
     hints: str = "",
+    variants: Mapping[str, str] = NOTHING,
 ) -> Description:
     """The description of a public function, or of a method that is none.
 
@@ -166,7 +170,7 @@ def description_of(
         native: its native version.
         text: its path and signature: "linalg.qr(a, mode='reduced')".
         also: other names of it, between spaces.
-        gives, casting, array, of_method: see `Description`; the array is the first parameter if none is named.
+        gives, casting, array, of_method, variants: see `Description`; without a name the array is the first parameter.
         hints: parameters, between spaces, that change no value here, besides those that never do.
     """
     path, _, signature = text.removesuffix(")").partition("(")
@@ -176,7 +180,7 @@ def description_of(
     names = (name, *also.split())
     array = array or (parameters[0].name if parameters else "")
     of_method = of_method or _without(array, signature)
-    return Description(folder, names, signature, parameters, native, numpys, gives, casting, array, of_method)
+    return Description(folder, names, signature, parameters, native, numpys, gives, casting, array, of_method, variants)
 
 
 def _without(array: str, signature: str) -> str:

@@ -19,6 +19,7 @@ from uopc_array._functions.arguments import frame_of, node_of, seen, wrap, wrap_
 from uopc_array._functions.describe import (
     ABSENT,
     DESCRIPTIONS,
+    NOTHING,
     Description,
     Kind,
     Parameter,
@@ -63,6 +64,7 @@ def function(
     array: str = "",
     of_method: str = "",
     hints: str = "",
+    variants: Mapping[str, str] = NOTHING,
     route: Callable[[Public], Public] | None = None,
 ) -> Callable[[F], F]:
     """Describe a public function by its native version, which stays as it is.
@@ -71,15 +73,14 @@ def function(
         text: its path and signature: "linalg.qr(a, mode='reduced')".
         also: other names of it, between spaces.
         method: names of the method of arrays, between spaces.
-        gives, casting, array, of_method: see `Description`.
+        gives, casting, array, of_method, variants: see `Description`.
         hints: see `description_of`.
         route: from the public function, what takes the calls of NumPy's where these mean something else.
     """
 
     def describe(native: F) -> F:
-        description = described(
-            native, text, also, gives=gives, casting=casting, array=array, of_method=of_method, hints=hints
-        )
+        facts = {"gives": gives, "casting": casting, "array": array, "of_method": of_method}
+        description = described(native, text, also, hints=hints, variants=variants, **facts)
         for name in description.names:
             path = path_of(description.folder, name)
             FUNCTIONS[path] = public = _made(description, name)
@@ -210,7 +211,7 @@ def _given(call: str, description: Description, first: str) -> str:
     if "UOp" not in result and "Lens" not in result:
         return call
     if isinstance(gives, type):
-        return f"gives(*map(wrap, {call}))"
+        return f"one_or_many({call}, wrap, gives)" if "|" in result else f"gives(*map(wrap, {call}))"
     each = _WAYS[gives].format("{}", first=first)
     if result in ("UOp", "Lens"):
         return each.format(call)
@@ -225,8 +226,14 @@ def _one_or_all(args: tuple[Any, ...]) -> Any:
     return args[0] if len(args) == 1 else args or None
 
 
-def _one_or_many(result: UOp | tuple[UOp, ...], each: Callable[[UOp], Array]) -> Array | tuple[Array, ...]:
-    return each(result) if isinstance(result, UOp) else tuple([each(node) for node in result])
+def _one_or_many(
+    result: UOp | tuple[UOp, ...], each: Callable[[UOp], Array], several: Callable[..., Any] | None = None
+) -> Any:
+    """What the native version gives, wrapped: one array, or several in a tuple, of the class `several`."""
+    if isinstance(result, UOp):
+        return each(result)
+    arrays = tuple([each(node) for node in result])
+    return arrays if several is None else several(*arrays)
 
 
 @cache

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
+
+import numpy as np
 
 from uopc_array._functions import methods, public
 from uopc_array._functions.describe import ABSENT, DESCRIPTIONS, Description, Kind, Parameter, path_of
@@ -22,6 +25,8 @@ _UFUNCS = ("Binary", "Host", "Pair", "Unary")
 _IMPORTS = {  # by the name that needs it
     "Sequence": "from collections.abc import Sequence",
     "Any": "from typing import Any",
+    "Literal": "from typing import Literal",
+    "overload": "from typing import overload",
     "Self": "from typing import Self",
     "np": "import numpy as np",
     "ArrayLike": "from uopc_array._functions.arguments import ArrayLike",
@@ -35,6 +40,7 @@ _IMPORTS = {  # by the name that needs it
     "NamespaceInfo": "from uopc_array._functions.inspection import NamespaceInfo",
     **{name: f"from uopc_array._functions.sets import {name}" for name in _SETS},
     **{f"{kind}Ufunc": f"from uopc_array._functions.ufunc import {kind}Ufunc" for kind in _UFUNCS},
+    "VectorUfunc": "from uopc_array._functions.vector_ufunc import VectorUfunc",
 }
 _OUT = "_Out = Array | np.ndarray[Any, Any] | None"
 _OF_KIND = {
@@ -76,6 +82,17 @@ def _line(description: Description, name: str, of_array: bool = False) -> str:
     return f"def {name}({signature}) -> {_result_of(description, 'Self' if of_array else 'Array')}: ..."
 
 
+def _lines(description: Description, name: str) -> Iterator[str]:
+    """The function, once for each kind of result where a parameter decides that."""
+    line = _line(description, name)
+    if not description.variants:
+        yield line
+    for typed, result in description.variants.items():
+        parameter = typed.removeprefix("*, ").partition(":")[0]
+        head = re.sub(rf"{parameter}: [^,)]*", typed, line.rpartition(" -> ")[0])
+        yield f"@overload\n{head} -> {result}: ..."
+
+
 def _functions(folder: str) -> Iterator[str]:
     named = {path_of(d.folder, name): d for d in DESCRIPTIONS.values() for name in d.names}
     names = sorted(public.functions_in(folder))
@@ -83,7 +100,24 @@ def _functions(folder: str) -> Iterator[str]:
     for name in names:
         description = named.get(path_of(folder, name))
         found = type(public.FUNCTIONS[path_of(folder, name)]).__name__
-        yield f"{name}: {found}" if description is None else _line(description, name)
+        if description is None:
+            yield f"{name}: {found}"
+        else:
+            yield from _lines(description, name)
+
+
+def _module(folder: str) -> Iterator[str]:
+    """A public module: the classes of results, NumPy's other classes, the functions."""
+    found = {
+        d.gives.__name__: d.native.__module__
+        for d in DESCRIPTIONS.values()
+        if d.folder == folder and isinstance(d.gives, type)
+    }
+    for name in sorted(found):
+        yield f"from {found[name]} import {name} as {name}"
+    theirs = cast("dict[str, object]", vars(getattr(np, folder)))
+    yield from [f"from numpy.{folder} import {name} as {name}" for name in theirs if isinstance(theirs[name], type)]
+    yield from _functions(folder)
 
 
 def _methods() -> Iterator[str]:
@@ -105,6 +139,8 @@ def stubs() -> dict[Path, str]:
     return {
         _HERE / "namespace.pyi": _text(_functions("")),
         _HERE.parent / "_array" / "described_methods.pyi": _text(_methods()),
+        _HERE.parent / "fft.pyi": _text(_module("fft")),
+        _HERE.parent / "linalg.pyi": _text(_module("linalg")),
     }
 
 

@@ -5,7 +5,7 @@ A ufunc is an object, no function: as an attribute of a class it does not become
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, Self, TypeVar, cast
 
@@ -37,6 +37,7 @@ _SCATTERS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"
 _ORDERS = ("C", "F", "A", "K")
 # the defaults; an equal text that is another object takes the longer way, to the same end
 _CASTING, _ORDER = "same_kind", "K"
+_NOTHING: Mapping[str, Any] = {}
 
 
 def entered(new: ufunc) -> None:
@@ -83,19 +84,20 @@ class ufunc:
         order: Any,
         dtype: Any,
         signature: Any,
+        how: Mapping[str, Any] = _NOTHING,
     ) -> Any:
-        """The call with more than operands."""
+        """The call with more than operands; `how` is what the class takes beyond what all take."""
         name = self.__name__
         check_casting(name, casting)
         if order not in _ORDERS:
             raise ValueError(f"{name}: expected order C, F, A or K, got {order!r}")
         if signature is not None:
-            more = {"signature": signature, "dtype": dtype, "casting": casting}
+            more = {"signature": signature, "dtype": dtype, "casting": casting, **how}
             result = call_host(f"numpy.{name}", self._numpy, inputs, {k: v for k, v in more.items() if v is not None})
         else:
             if dtype is not None and not self._is_of_result(dtype):
                 inputs = tuple([_cast_input(name, x, dtype, casting) for x in inputs])
-            result = self(*inputs)
+            result = self(*inputs, **how)
         return self._delivered(result, out, casting, where)
 
     def _is_of_result(self, dtype: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.namespace import PROTOCOLS, find_function
+from uopc_array._array.namespace import PROTOCOLS
 from uopc_array._functions.public import ROUTES
 from uopc_array._functions.ufunc import HostUfunc
 from uopc_core.errors import shortened
@@ -25,8 +25,6 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
         return NotImplemented
     ours = ROUTES.get(ufunc)
     try:
-        if ours is None and ufunc.signature is not None:
-            return _of_vectors(ufunc, method, inputs, kwargs)
         ours = _hosted(ufunc) if ours is None else ours
         return ours(*inputs, **kwargs) if method == "__call__" else getattr(ours, method)(*inputs, **kwargs)
     except Exception as error:
@@ -43,14 +41,6 @@ def _takes_part(x: Any) -> bool:
 def _hosted(ufunc: np.ufunc) -> HostUfunc:
     """A ufunc of another library, such as SciPy."""
     return HostUfunc(ufunc.__name__, ufunc, ufunc.__doc__ or "")
-
-
-def _of_vectors(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """matmul and the like."""
-    function = find_function(ufunc.__name__)
-    if function is None or kwargs or method != "__call__":
-        return _hosted(ufunc)(*inputs, **kwargs)
-    return function(*inputs)
 
 
 PROTOCOLS["ufunc"] = array_ufunc

@@ -5,15 +5,17 @@ Source: Smith & Gray, "opt_einsum", Journal of Open Source Software 3 (2018), 75
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from uopc_array._array.array import Array
 from uopc_array._array.nodes import cast_node
-from uopc_array._array.promotion import result_dtype
+from uopc_array._array.promotion import check_cast, check_casting, result_dtype
 from uopc_array._functions import along_axes
-from uopc_array._functions.arguments import integers, node_of, wrap
-from uopc_core import UOp, composite
-from uopc_core.errors import DTypeError, ShapeError, shortened
+from uopc_array._functions.arguments import integers, node_of
+from uopc_array._functions.public import function
+from uopc_core import UOp, as_dtype, composite
+from uopc_core.errors import DTypeError, MatrixError, ShapeError, shortened
 from uopc_core.lazy import LazyModule
 from uopc_core.numerics import elementwise
 
@@ -24,119 +26,174 @@ else:
     opt_einsum = LazyModule("opt_einsum", computes=True)
     parser = LazyModule("opt_einsum.parser", computes=True)
 
-__all__ = ["einsum", "einsum_path"]
+__all__: list[str] = []
 
 Term = tuple[str, UOp]
 Shape = tuple[int, ...]
 
 
-def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Array:
+@function("einsum(*operands, out=None, dtype=None, order='K', casting='safe', optimize='auto')", casting="safe")
+def einsum(name: str, operands: Sequence[Any], dtype: Any, casting: str, optimize: Any) -> UOp:
     """Sum of products of the operands over index letters, as in ``einsum("ij,jk->ik", x, y)``.
 
     Args:
-        subscripts: a letter for every axis of every operand, and of the result; ``...`` stands for further axes. Or
-            NumPy's other form, ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.
-        operands: any dtypes; a letter has the same extent, or 1, everywhere.
+        operands: a letter for every axis of every operand, and of the result, where ``...`` stands for further axes,
+            then the operands, of any dtypes; or NumPy's other form, ``einsum(x, [0, 1], y, [1, 2], [0, 2])``. A letter
+            has the same extent, or 1, everywhere.
+        out: takes the result.
+        dtype: dtype in which to compute; None is the promoted one.
+        order: as of NumPy's functions, without effect.
+        casting: the rule by which ``dtype`` and ``out`` may convert: "safe" or another of NumPy's.
         optimize: how opt_einsum looks for the order of products: True, a name such as "greedy", a name with the size
             of the largest intermediate result, or a path from `einsum_path`; False takes all at once.
     Returns:
-        the promoted dtype; the extents of the result's letters.
+        ``dtype``; the extents of the result's letters.
     Raises:
         ShapeError: a letter with two extents, or letters that do not fit the axes.
+        DTypeError: what ``casting`` does not let ``dtype`` hold.
         TypeError, ValueError: another ``optimize``, or a path that does not multiply all operands.
     Example:
         >>> import uopc_array as xp
         >>> xp.einsum("ij,j->i", xp.asarray([[1, 2], [3, 4]]), xp.asarray([10, 1]))
         Array([12, 34], dtype=int64)
     """
-    inputs, output, arrays = _parsed(subscripts, operands)
-    dtype = result_dtype(*arrays, name="einsum")
-    terms = [(letters, cast_node(node_of("einsum", x), dtype)) for letters, x in zip(inputs, arrays, strict=True)]
-    _check_extents(terms)
-    for places in _path(inputs, output, [node.shape for _, node in terms], optimize):
+    inputs, output, nodes = _parsed(name, operands)
+    wanted = result_dtype(*nodes, name=name) if dtype is None else as_dtype(dtype, name)
+    check_casting(name, casting)
+    for node in nodes if dtype is not None else ():
+        check_cast(name, node.dtype, wanted, casting)
+    terms = [(letters, cast_node(node, wanted, name)) for letters, node in zip(inputs, nodes, strict=True)]
+    return contracted(name, terms, output, optimize)
+
+
+def contracted(name: str, terms: list[Term], output: str, optimize: Any) -> UOp:
+    """The sum of products of terms of one dtype over the letters that `output` does not have."""
+    _check_extents(name, terms)
+    path = _path(name, [letters for letters, _ in terms], output, [node.shape for _, node in terms], optimize)
+    for places in path:
         taken = [terms[place] for place in places]
         terms = [term for place, term in enumerate(terms) if place not in places]
         wanted = {*output, *"".join(letters for letters, _ in terms)}
         kept = "".join(dict.fromkeys(a for letters, _ in taken for a in letters if a in wanted)) if terms else output
         terms.append((kept, _product(taken, kept)))
-    return wrap(terms[0][1])
+    return terms[0][1]
 
 
-def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Any:
+@function("einsum_path(*operands, optimize='greedy', einsum_call=False)")
+def einsum_path(name: str, operands: Sequence[Any], optimize: Any) -> tuple[list[Any], Any]:
     """The order in which `einsum` would multiply.
 
     Args:
-        subscripts: as for `einsum`.
         operands: as for `einsum`.
         optimize: as for `einsum`.
+        einsum_call: True gives what NumPy hands from one of its functions to another.
     Returns:
         the path as `einsum` and NumPy take it, "einsum_path" and then the places in the list of operands that are
         multiplied next, and a report, as from ``opt_einsum.contract_path``.
+    Raises:
+        ShapeError, TypeError, ValueError: as `einsum`.
     Example:
         >>> import uopc_array as xp
         >>> xp.einsum_path("ij,jk,k->i", xp.ones((2, 3)), xp.ones((3, 4)), xp.ones(4))[0]
         ['einsum_path', (1, 2), (0, 1)]
     """
-    inputs, output, arrays = _parsed(subscripts, operands)
-    path, report = _contraction(inputs, output, [node_of("einsum_path", x).shape for x in arrays], optimize)
+    inputs, output, nodes = _parsed(name, operands)
+    path, report = _contraction(name, inputs, output, [node.shape for node in nodes], optimize)
     return ["einsum_path", *path], report
 
 
-def _parsed(subscripts: Any, operands: tuple[Any, ...]) -> tuple[list[str], str, list[Any]]:
+@function("linalg.multi_dot(arrays, *, out=None)", casting="no")
+def multi_dot(name: str, arrays: Sequence[UOp]) -> UOp:
+    """Product of several matrices, in the order that takes the fewest multiplications.
+
+    Args:
+        arrays: two matrices or more; the first may be a vector, a row, and the last one, a column.
+        out: takes the result; of its dtype.
+    Returns:
+        the promoted dtype; the extents at both ends.
+    Raises:
+        ShapeError: fewer than two arrays, other numbers of axes, or extents that differ.
+    Example:
+        >>> import uopc_array as xp
+        >>> xp.linalg.multi_dot([xp.ones((2, 3)), xp.ones((3, 4)), xp.ones(4)])
+        Array([12., 12.], dtype=float64)
+    """
+    n = len(arrays)
+    if n < 2:
+        raise ShapeError(f"{name}: expected two arrays or more, got {n}")
+    shapes = [node.shape for node in arrays]
+    if any([node.ndim != 2 and not (node.ndim == 1 and i in (0, n - 1)) for i, node in enumerate(arrays)]):
+        raise MatrixError(f"{name}: expected matrices, with vectors at the ends at most, got shapes {shapes}")
+    for left, right in pairwise(shapes):
+        if left[-1] != right[0]:
+            raise ShapeError(f"{name}: the last axis of one must equal the first of the next, got shapes {shapes}")
+    dtype = result_dtype(*arrays, name=name)
+    letters = [opt_einsum.get_symbol(i) for i in range(n + 1)]
+    terms = [
+        ("".join(letters[i : i + 2] if node.ndim == 2 else letters[1:2] if i == 0 else letters[i : i + 1]), node)
+        for i, node in enumerate(arrays)
+    ]
+    ends = (letters[0] if len(shapes[0]) == 2 else "") + (letters[n] if len(shapes[-1]) == 2 else "")
+    return contracted(name, [(own, cast_node(node, dtype)) for own, node in terms], ends, "auto")
+
+
+def _parsed(name: str, operands: Sequence[Any]) -> tuple[list[str], str, list[UOp]]:
     """The letters of each operand and of the result, with those that ``...`` stands for, and the operands."""
-    given = [subscripts, *operands]
+    if not operands:
+        raise ShapeError(f"{name}: expected a text of subscripts and an operand or more, got nothing")
+    first = operands[0]
     try:
-        arrays = [x if isinstance(subscripts, str) and i == 0 else _as_operand(x) for i, x in enumerate(given)]
-        inputs, output, found = cast("Any", parser.parse_einsum_input)(arrays)
+        given = [x if isinstance(first, str) and i == 0 else _as_operand(name, x) for i, x in enumerate(operands)]
+        inputs, output, found = cast("Any", parser.parse_einsum_input)(given)
     except DTypeError as error:
         raise shortened(error) from None
     except ValueError as error:
-        raise ShapeError(f"einsum: {str(error).removeprefix('einsum: ')}") from None
+        raise ShapeError(f"{name}: {str(error).removeprefix(f'{name}: ')}") from None
     except TypeError as error:
         raise DTypeError(
-            f"einsum: expected a text of subscripts, or each operand with a list of its axes, got {subscripts!r:.60}; "
+            f"{name}: expected a text of subscripts, or each operand with a list of its axes, got {first!r:.60}; "
             f"{error}"
         ) from None
     return str(inputs).split(","), str(output), list(found)
 
 
-def _as_operand(x: Any) -> Any:
+def _as_operand(name: str, x: Any) -> Any:
     """An operand with a shape; lists of axis numbers, as in NumPy's other form, stay."""
     is_labels = isinstance(x, list | tuple) and all(isinstance(i, int) or i is Ellipsis for i in cast("list[Any]", x))
-    return cast("Any", x) if is_labels or isinstance(x, Array) else wrap(node_of("einsum", x))
+    return cast("Any", x) if is_labels else node_of(name, x)
 
 
-def _check_extents(terms: list[Term]) -> None:
+def _check_extents(name: str, terms: list[Term]) -> None:
     extents: dict[str, int] = {}
     for letters, node in terms:
         if len(letters) != node.ndim:
-            raise ShapeError(f"einsum: the letters {letters!r} name {len(letters)} axes, got shape {node.shape}")
+            raise ShapeError(f"{name}: the letters {letters!r} name {len(letters)} axes, got shape {node.shape}")
         for letter, n in zip(letters, node.shape, strict=True):
             own = {m for a, m in zip(letters, node.shape, strict=True) if a == letter}
             if len(own) > 1:
-                raise ShapeError(f"einsum: letter {letter!r} has extents {sorted(own)} in one operand, {letters!r}")
+                raise ShapeError(f"{name}: letter {letter!r} has extents {sorted(own)} in one operand, {letters!r}")
             if n != 1 and extents.setdefault(letter, n) != n:
-                raise ShapeError(f"einsum: letter {letter!r} has extents {extents[letter]} and {n}")
+                raise ShapeError(f"{name}: letter {letter!r} has extents {extents[letter]} and {n}")
 
 
-def _path(inputs: list[str], output: str, shapes: list[Shape], optimize: Any) -> list[tuple[int, ...]]:
+def _path(name: str, inputs: list[str], output: str, shapes: list[Shape], optimize: Any) -> list[tuple[int, ...]]:
     everything = tuple(range(len(inputs)))
-    given = _given_path(optimize, len(inputs))
+    given = _given_path(name, optimize, len(inputs))
     if given is not None:
         return given
     if len(inputs) <= 2 or optimize is False or optimize is None:
         return [everything]
-    return _contraction(inputs, output, shapes, optimize)[0]
+    return _contraction(name, inputs, output, shapes, optimize)[0]
 
 
 def _contraction(
-    inputs: list[str], output: str, shapes: list[Shape], optimize: Any
+    name: str, inputs: list[str], output: str, shapes: list[Shape], optimize: Any
 ) -> tuple[list[tuple[int, ...]], Any]:
     """The path that opt_einsum finds, or that was given, and its report."""
     how, limit = optimize, None
     if _is_name_with_limit(optimize):
         how, limit = optimize[0], int(optimize[1])
-    given = _given_path(optimize, len(inputs))
+    given = _given_path(name, optimize, len(inputs))
     equation = f"{','.join(inputs)}->{output}"
     path, report = cast("Any", opt_einsum.contract_path)(
         equation, *shapes, shapes=True, optimize=how if given is None else given, memory_limit=limit
@@ -151,7 +208,7 @@ def _is_name_with_limit(optimize: Any) -> bool:
     return isinstance(optimize[0], str) and isinstance(optimize[1], int | float)
 
 
-def _given_path(optimize: Any, n: int) -> list[tuple[int, ...]] | None:
+def _given_path(name: str, optimize: Any, n: int) -> list[tuple[int, ...]] | None:
     """The path, where `optimize` is one, with or without NumPy's "einsum_path" in front.
 
     Raises:
@@ -163,15 +220,15 @@ def _given_path(optimize: Any, n: int) -> list[tuple[int, ...]] | None:
     items = list(cast("list[Any]", optimize))
     steps = items[1:] if items[:1] == ["einsum_path"] else items
     if not all(isinstance(step, tuple | list) for step in steps):
-        raise TypeError(f"einsum: expected optimize to be a name, a name with a size or a path, got {optimize!r:.60}")
-    path = [integers("einsum", "optimize", step) for step in steps]
+        raise TypeError(f"{name}: expected optimize to be a name, a name with a size or a path, got {optimize!r:.60}")
+    path = [integers(name, "optimize", step) for step in steps]
     left = n
     for places in path:
         if not places or len(set(places)) < len(places) or not all(0 <= place < left for place in places):
-            raise ValueError(f"einsum: expected places among {left} operands in the path, got {places}")
+            raise ValueError(f"{name}: expected places among {left} operands in the path, got {places}")
         left -= len(places) - 1
     if left != 1:
-        raise ValueError(f"einsum: the path {path} leaves {left} of {n} operands; expected one")
+        raise ValueError(f"{name}: the path {path} leaves {left} of {n} operands; expected one")
     return path
 
 
