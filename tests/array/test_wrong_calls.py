@@ -156,6 +156,6 @@ def test_what_speaks_for_itself_keeps_its_name_and_signature() -> None:
 
     f.__wrapped__.__qualname__ = "f"  # pyright: ignore[reportFunctionMemberAccess]
     assert (f.__name__, f.__doc__, f(5), f(5, y=1)) == ("f", "Words.", 2, 5)
-    assert list(inspect.signature(xp.dot).parameters) == ["a", "b"]
+    assert list(inspect.signature(xp.dot).parameters) == ["a", "b", "out"]
     with pytest.raises(TypeError, match=r"^f\(\) missing 1 required positional argument: 'x'"):
         f()  # type: ignore[call-arg]

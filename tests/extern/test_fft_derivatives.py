@@ -34,9 +34,9 @@ for norm in NORMS:
                 lambda x, f=f, n=n, norm=norm: f(x, n=n, norm=norm),
                 X if name in OF_REAL else Z,
             )
-for name in ("fftn", "ifftn", "irfftn", "rfftn"):
+for name in ("fftn", "ifftn", "irfftn", "rfftn", "fft2", "ifft2", "irfft2", "rfft2"):
     f = getattr(xp.fft, name)
-    x: Any = X if name == "rfftn" else Z
+    x: Any = X if name.startswith("rfft") else Z
     CASES[name] = (f, x)
     CASES[f"{name} other lengths"] = (lambda x, f=f: f(x, s=(3, 3), axes=(1, 0), norm="ortho"), x)
 for name in ("fft", "ifft", "irfft", "hfft"):

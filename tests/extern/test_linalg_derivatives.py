@@ -105,6 +105,13 @@ ANY_MATRIX: dict[str, Function] = {
     "vector_norm 3": lambda x: linalg.vector_norm(x, ord=3, keepdims=True),
     "vector_norm inf": lambda x: linalg.vector_norm(x, axis=(-2, -1), ord=np.inf),
     "vector_norm -1": lambda x: linalg.vector_norm(x, axis=-1, ord=-1),
+    "norm": linalg.norm,
+    "norm 1": lambda x: linalg.norm(x, 1, axis=(-1, -2)),
+    "norm of columns": lambda x: linalg.norm(x, 3, axis=-2, keepdims=True),
+    "cond": linalg.cond,
+    "cond -2": lambda x: linalg.cond(x, -2),
+    "R alone": lambda x: linalg.qr(x, mode="r"),
+    "svd without vectors": lambda x: linalg.svd(x, compute_uv=False),
     "trace": lambda x: linalg.trace(x, offset=-1),
     "diagonal": lambda x: linalg.diagonal(x, offset=1),
     "matrix_transpose": linalg.matrix_transpose,
@@ -124,6 +131,7 @@ SQUARE_MATRIX: dict[str, Function] = {
     "matrix_power": lambda x: linalg.matrix_power(x, 3),
     "matrix_power negative": lambda x: linalg.matrix_power(x, -2),
     "complete QR": of_complete_qr,
+    "eigvalsh of the upper triangle": lambda x: linalg.eigvalsh(hermitian(x), UPLO="U"),
     "full SVD": lambda x: linalg.svd(x).U @ linalg.svd(x).Vh,
 }  # fmt: skip
 
@@ -160,6 +168,9 @@ REAL: dict[str, Case] = {
     "tensordot": Case(linalg.tensordot, (SQUARE, BATCH[1])),
     "vecdot": Case(linalg.vecdot, (SQUARE, VECTOR)),
     "matmul": Case(linalg.matmul, (BATCH, RIGHT)),
+    "multi_dot": Case(lambda *x: linalg.multi_dot(x), (VECTOR, SQUARE, RIGHT, RIGHT.T)),
+    "tensorsolve": Case(linalg.tensorsolve, (general(6, 6).reshape(2, 3, 6), general(2, 3))),
+    "tensorinv": Case(lambda x: linalg.tensorinv(x, ind=1), (general(4, 4).reshape(4, 2, 2),)),
 }  # fmt: skip
 
 COMPLEX: dict[str, Case] = {

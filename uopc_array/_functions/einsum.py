@@ -5,14 +5,14 @@ Source: Smith & Gray, "opt_einsum", Journal of Open Source Software 3 (2018), 75
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from uopc_array._array.nodes import cast_node
 from uopc_array._array.promotion import check_cast, check_casting, result_dtype
 from uopc_array._functions import along_axes
-from uopc_array._functions.arguments import integers, node_of
+from uopc_array._functions.arguments import ArrayLike, integers, node_of
 from uopc_array._functions.public import function
 from uopc_core import UOp, as_dtype, composite
 from uopc_core.errors import DTypeError, MatrixError, ShapeError, shortened
@@ -103,7 +103,7 @@ def einsum_path(name: str, operands: Sequence[Any], optimize: Any) -> tuple[list
 
 
 @function("linalg.multi_dot(arrays, *, out=None)", casting="no")
-def multi_dot(name: str, arrays: Sequence[UOp]) -> UOp:
+def multi_dot(name: str, arrays: Sequence[ArrayLike]) -> UOp:
     """Product of several matrices, in the order that takes the fewest multiplications.
 
     Args:
@@ -118,20 +118,23 @@ def multi_dot(name: str, arrays: Sequence[UOp]) -> UOp:
         >>> xp.linalg.multi_dot([xp.ones((2, 3)), xp.ones((3, 4)), xp.ones(4)])
         Array([12., 12.], dtype=float64)
     """
-    n = len(arrays)
+    if not isinstance(arrays, Iterable) or getattr(arrays, "ndim", 1) == 0:  # pyright: ignore[reportUnnecessaryIsInstance]  # (x, y) is easily written
+        raise TypeError(f"{name}: expected a sequence of arrays, got {type(arrays).__name__}")
+    nodes = [node_of(name, x) for x in arrays]
+    n = len(nodes)
     if n < 2:
         raise ShapeError(f"{name}: expected two arrays or more, got {n}")
-    shapes = [node.shape for node in arrays]
-    if any([node.ndim != 2 and not (node.ndim == 1 and i in (0, n - 1)) for i, node in enumerate(arrays)]):
+    shapes = [node.shape for node in nodes]
+    if any([node.ndim != 2 and not (node.ndim == 1 and i in (0, n - 1)) for i, node in enumerate(nodes)]):
         raise MatrixError(f"{name}: expected matrices, with vectors at the ends at most, got shapes {shapes}")
     for left, right in pairwise(shapes):
         if left[-1] != right[0]:
             raise ShapeError(f"{name}: the last axis of one must equal the first of the next, got shapes {shapes}")
-    dtype = result_dtype(*arrays, name=name)
+    dtype = result_dtype(*nodes, name=name)
     letters = [opt_einsum.get_symbol(i) for i in range(n + 1)]
     terms = [
         ("".join(letters[i : i + 2] if node.ndim == 2 else letters[1:2] if i == 0 else letters[i : i + 1]), node)
-        for i, node in enumerate(arrays)
+        for i, node in enumerate(nodes)
     ]
     ends = (letters[0] if len(shapes[0]) == 2 else "") + (letters[n] if len(shapes[-1]) == 2 else "")
     return contracted(name, [(own, cast_node(node, dtype)) for own, node in terms], ends, "auto")
@@ -154,7 +157,7 @@ def _parsed(name: str, operands: Sequence[Any]) -> tuple[list[str], str, list[UO
             f"{name}: expected a text of subscripts, or each operand with a list of its axes, got {first!r:.60}; "
             f"{error}"
         ) from None
-    return str(inputs).split(","), str(output), list(found)
+    return str(inputs).split(","), str(output), [node_of(name, x) for x in found]
 
 
 def _as_operand(name: str, x: Any) -> Any:

@@ -74,14 +74,13 @@ class VectorUfunc(ufunc):
 
     def _stored(self, result: Array, out: Any, casting: Any, how: Mapping[str, Any]) -> Any:
         """`result` in `out`, which may have more of the axes that are not taken together."""
-        n = len(self._cores[2]) if "keepdims" not in how else 1
+        n = 1 if "keepdims" in how else min(len(self._cores[2]), result.ndim)  # of a product with a vector fewer
         if isinstance(out, Array | np.ndarray):
-            given, cut = (
-                cast("tuple[int, ...]", out.shape),
-                max(result.ndim - n, 0),
-            )  # with vectors they are fewer
-            if given[max(len(given) - n, 0) :] != result.shape[cut:] or (how and len(given) != result.ndim):
-                raise ShapeError(f"{self.__name__}: the result of shape {result.shape} does not fit out of {given}")
+            given = cast("tuple[int, ...]", out.shape)
+            if given[len(given) - n :] != result.shape[result.ndim - n :] or (how and len(given) != result.ndim):
+                raise ShapeError(
+                    f"{self.__name__}: the result of shape {result.shape} does not fit out of shape {given}"
+                )
         return store(self.__name__, result, out, casting, broadcasts=True)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
