@@ -182,6 +182,15 @@ AT_THE_CALL: list[Case] = [
     ("xp.asarray([1, 2], copy=False)", ValueError, "copy=False needs an object with memory to share, got list"),
     ("xp.asarray(I, dtype='int8', copy=False)", ValueError, "copy=False cannot convert int64 to int8"),
     ("xp.from_dlpack([1, 2])", AttributeError, "expected an object with __dlpack__, got list"),
+    ("xp.arange()", TypeError, "expected the end of the range, got neither start nor stop"),
+    ("xp.array(V, ndmin=65)", ValueError, "expected 64 axes at most, got 65"),
+    *[(f"xp.{n}(2, order='K')", ValueError, "expected order \"C\" or \"F\", got 'K'")
+      for n in ("zeros", "ones", "empty")],
+    ("xp.full(2, 1.0, order='A')", ValueError, "expected order \"C\" or \"F\", got 'A'"),
+    *[(f"xp.{n}(S, order='Q')", ValueError, "expected order \"C\", \"F\", \"A\" or \"K\", got 'Q'")
+      for n in ("asarray", "array", "copy", "zeros_like", "empty_like")],
+    ("xp.zeros(2, like=3)", TypeError, "expected an array for like, got int"),
+    ("xp.full(2, 1.0, device='gpu')", ValueError, "expected device \"cpu\" or None, got 'gpu'"),
     ("xp.eye(-1)", ValueError, r"expected extents of 0 or more, got shape \(-1, -1\)"),
     ("xp.eye(1.5)", TypeError, "expected an integer for N, got 1.5"),
     ("xp.eye(3, k=1.5)", TypeError, "expected an integer for k, got 1.5"),
@@ -202,6 +211,7 @@ AT_THE_CALL: list[Case] = [
     *[(f"xp.{n}(S, k=1.5)", TypeError, "expected an integer for k, got 1.5") for n in ("tril", "triu")],
     # dtypes
     ("xp.astype(Z, 'float32')", TypeError, "complex128 cannot be converted to float32; take the real part first"),
+    ("xp.can_cast('int8', 'int8', 'soft')", ValueError, "expected casting no, .* got 'soft'"),
     ("xp.astype(S, 'nope')", TypeError, "expected a dtype, one of .* got 'nope'"),
     ("xp.can_cast('nope', 'int8')", TypeError, "expected a dtype, one of .* got 'nope'"),
     ("xp.can_cast('int8', S)", TypeError, "got an array of float64; pass its dtype"),
@@ -248,6 +258,12 @@ AT_THE_CALL: list[Case] = [
       for n in ("cumulative_sum", "cumulative_prod")],
     *[(f"xp.{n}(S, correction='a')", TypeError, "a real number for correction, got 'a'") for n in ("std", "var")],
     ("xp.sort(D)", ValueError, r"expected one axis or more, got an array of shape \(\)"),
+    ("xp.sort(V, kind='bubble')", ValueError, 'expected kind "quicksort", .* got \'bubble\''),
+    ("xp.partition(V, 3)", ValueError, "kth=3 is out of bounds for 3 elements along axis -1"),
+    ("xp.partition(V, 1, kind='quick')", ValueError, "expected kind \"introselect\", got 'quick'"),
+    ("xp.isin(V, V, kind='table')", ValueError, 'kind "table" is for integers and bool, got float64'),
+    ("xp.isin(V, V, kind='tree')", ValueError, 'expected kind "sort" or "table", got \'tree\''),
+    ("xp.unique(S, axis=2)", AxisError, "unique: axis 2 is out of bounds"),
     ("xp.nonzero(D)", ValueError, r"got an array of shape \(\); reshape it"),
     ("xp.searchsorted(V, V, side='middle')", ValueError, "expected side \"left\" or \"right\", got 'middle'"),
     ("xp.searchsorted(S, V)", ValueError, r"one axis, got shape \(2, 2\)"),
@@ -297,6 +313,11 @@ _EQUALITY = {"==": "equal", "!=": "not_equal"}
 
 # the call, the name in the message, the class, a pattern
 OPERATORS: list[tuple[str, str, type[Exception], str]] = [
+    ("S.astype('f4', 'Q')", "astype", ValueError, "expected order .* got 'Q'"),
+    ("S.copy(order=3)", "copy", TypeError, "expected a string for order, got 3"),
+    ("S.astype('int8', casting='safe')", "astype", TypeError, 'float64 cannot be converted to int8 .* casting="safe"'),
+    ("S.astype('int8', casting='soft')", "astype", ValueError, "expected casting no, .* got 'soft'"),
+    ("V.argsort(kind=1)", "argsort", TypeError, "expected a string for kind, got 1"),
     *[(call, name, OverflowError, f"Python integer {value} out of bounds for int8") for op, name in
       (_ARITHMETIC | _BITS).items() for value in (300, -200)
       for call in (f"I8 {op} {value}", f"{value} {op} I8", f"I8 {op}= {value}") if not (op == "**" and value < 0)],

@@ -160,7 +160,7 @@ def test_the_namespace_describes_itself() -> None:
     assert xp.__array_api_version__ == "2025.12"
     assert info.capabilities() == {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
     assert info.default_device() == "cpu"
-    assert info.devices() == ["cpu"]
+    assert info.devices() == ("cpu",)
     defaults = {"real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64"}
     assert info.default_dtypes(device="cpu") == {kind: np.dtype(name) for kind, name in defaults.items()}
 
