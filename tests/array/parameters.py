@@ -58,6 +58,20 @@ _BY_NAME = {
 _NOT_LIKE_THEIR_NAME: dict[Key, str] = {
     ("rollaxis", "start"): "structural",
     ("where", "x1"): "operand",
+    **{(name, what): "other" for name in ("matmul", "matvec", "vecmat") for what in ("axes", "axis", "keepdims")},
+    ("vecdot", "axes"): "other",  # see test_vector_ufuncs
+    ("linalg.tensorinv", "ind"): "structural",
+    **{(path, "rcond"): "other" for path in ("linalg.lstsq", "polyfit")},  # of NumPy's own functions
+    **{("polyfit", name): "other" for name in ("deg", "full", "cov")},
+    ("linalg.cond", "p"): "other",
+    ("einsum_path", "einsum_call"): "other",
+    **{(f"linalg.{name}", "UPLO"): "other" for name in ("eigh", "eigvalsh")},
+    **{("cross", name): "structural" for name in ("axisa", "axisb", "axisc")},
+    ("cross", "axis"): "other",  # all three
+    **{(f"linalg.{name}", "hermitian"): "other" for name in ("matrix_rank", "pinv", "svd")},
+    ("linalg.svd", "compute_uv"): "switch",
+    ("linalg.matrix_rank", "A"): "operand",
+    ("polyfit", "w"): "operand",
 }
 
 _SPREADS = "var std nanvar nanstd Array.var Array.std".split()
@@ -65,6 +79,7 @@ _SPREADS = "var std nanvar nanstd Array.var Array.std".split()
 DIFFERENTIABLE: dict[Key, Any] = {
     ("pad", "constant_values"): 0.7,
     ("linalg.vector_norm", "ord"): 2.5,
+    ("linalg.norm", "ord"): 2.5,
     ("linspace", "start"): 0.4,
     ("linspace", "stop"): 1.9,
     ("fft.fftfreq", "d"): 0.3,
@@ -80,6 +95,7 @@ DIFFERENTIABLE: dict[Key, Any] = {
     ("full", "fill_value"): 0.7,
     ("full_like", "fill_value"): 0.7,
     ("linalg.pinv", "rtol"): 1e-3,
+    ("linalg.pinv", "rcond"): 1e-3,
     **{(name, "initial"): 0.7 for name in "sum prod nansum nanprod Array.sum Array.prod".split()},
     **{(name, "initial"): 5.0 for name in "max amax nanmax Array.max".split()},
     **{(name, "initial"): 0.1 for name in "min amin nanmin Array.min".split()},
@@ -95,6 +111,7 @@ COMPARED: dict[Key, Any] = {
     ("allclose", "rtol"): 0.2,
     ("allclose", "atol"): 0.2,
     ("linalg.matrix_rank", "rtol"): 0.3,
+    ("linalg.matrix_rank", "tol"): 0.7,
 }
 # real numbers that the structure of the result depends on
 READ: dict[Key, Any] = {
@@ -111,7 +128,7 @@ _BASE: dict[str, dict[str, Any]] = {
     "clip": {"min": 0.5, "max": 2.0},
     "concat": {"arrays": [X, X]},
     "concatenate": {"arrays": [X, X]},
-    "cross": {"x1": X, "x2": X},
+    "cross": {"a": X, "b": X, "axisa": 1, "axisb": 1, "axisc": 1, "axis": None},
     "dsplit": {"ary": X.reshape(1, 1, 9), "indices_or_sections": 3},
     "fft.fftfreq": {"n": 5},
     "fft.rfftfreq": {"n": 5},
@@ -124,7 +141,9 @@ _BASE: dict[str, dict[str, Any]] = {
     "hsplit": {"indices_or_sections": 3},
     "isclose": {"a": X, "b": X * 1.2},
     "allclose": {"a": X, "b": X * 1.2},
-    "linalg.cholesky": {"x": X @ X.T + np.eye(3)},
+    "linalg.cholesky": {"a": X @ X.T + np.eye(3)},
+    "linalg.tensorsolve": {"b": X[0], "axes": (0,)},
+    "linalg.tensorinv": {"ind": 1},
     "linalg.cross": {"x1": X, "x2": X},
     "linalg.matrix_norm": {"ord": 1},
     "linalg.matrix_power": {"n": 2},
@@ -153,7 +172,9 @@ _BASE: dict[str, dict[str, Any]] = {
     "broadcast_to": {"x": V, "shape": (2, 4)},
     **{f"fft.{name}": {"n": 4} for name in "fft hfft ifft ihfft irfft rfft".split()},
     **{f"fft.{name}": {"s": (4, 4), "axes": (1, 0)} for name in "fftn ifftn irfftn rfftn".split()},
+    **{f"fft.{name}": {"s": (4, 4), "axes": (1, 0)} for name in "fft2 ifft2 irfft2 rfft2".split()},
     **{f"{name}": {"x1": X, "x2": X} for name in ("vecdot", "linalg.vecdot")},
+    "vecdot": {"x1": X, "x2": X, "axes": getattr(np, "_NoValue", None)},
 }
 # of the parameters that stand in no `_BASE`
 _VALUES: dict[str, Any] = {
