@@ -142,6 +142,7 @@ _BASE: dict[str, dict[str, Any]] = {
     "isclose": {"a": X, "b": X * 1.2},
     "allclose": {"a": X, "b": X * 1.2},
     "linalg.cholesky": {"a": X @ X.T + np.eye(3)},
+    "linalg.matrix_rank": {"A": X},
     "linalg.tensorsolve": {"b": X[0], "axes": (0,)},
     "linalg.tensorinv": {"ind": 1},
     "linalg.cross": {"x1": X, "x2": X},

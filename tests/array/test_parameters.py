@@ -173,7 +173,12 @@ def test_a_number_that_is_read_may_be_of_any_kind(p: Parameter) -> None:
 # ---------------------------------------------------------------------------------------------- structural
 
 # what a message calls them, where it is not the name of the parameter
-_CALLED = {"axis1": r"axis1?", "axis2": r"axis2?", "axes": "ax[ei]s"}
+_CALLED = {
+    "axis1": r"axis1?",
+    "axis2": r"axis2?",
+    "axes": "ax[ei]s",
+    **dict.fromkeys(("axisa", "axisb", "axisc"), "axis"),
+}
 ITEMS = [(p, i) for p in STRUCTURAL for i in ([None] if not isinstance(bound(p)[1], tuple) else [0, -1])]
 
 
