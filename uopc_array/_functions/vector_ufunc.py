@@ -143,8 +143,7 @@ class VectorUfunc(ufunc):
                 f"{self.__name__}: axis is for functions that take one axis of each operand, got the signature "
                 f"{self.signature}; use axes"
             )
-        one = integer(self.__name__, "axis", axis)
-        return [(one,) * n for n in counts]
+        return [(axis,) * n for n in counts]
 
 
 def _cores(signature: str) -> list[tuple[str, ...]]:
@@ -173,7 +172,7 @@ def _axes_of_all(name: str, axes: Any, counts: Sequence[int], has_result: bool) 
     out: list[Axes] = []
     for i, (item, n) in enumerate(zip(items, counts, strict=True)):
         given = cast("tuple[Any, ...]", item) if isinstance(item, tuple) else (item,)
-        entry = tuple([integer(name, "axes", axis) for axis in given])
+        entry = tuple([axis if isinstance(axis, bool) else integer(name, "axes", axis) for axis in given])
         if len(entry) != n:
             raise AxisError(f"{name}: expected {n} for entry {i} of axes, got {item}")
         out.append(entry)
