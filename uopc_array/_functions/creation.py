@@ -53,7 +53,7 @@ def asarray(name: str, a: ArrayLike, dtype: Any = None, copy: bool | None = None
         Array([[1., 2.],
                [3., 4.]], dtype=float32)
     """
-    wanted = optional_dtype(name, dtype)
+    wanted = None if dtype is None else optional_dtype(name, dtype)
     if isinstance(a, Array) and not copy:
         if (wanted is None or wanted is a.dtype) and not a._is_number:
             return a
@@ -346,12 +346,9 @@ def empty(name: str, shape: ShapeLike, dtype: Any) -> UOp:
 # ---------------------------------------------------------------------------------------------- of the shape of another
 
 
-def _shape_like(name: str, x: UOp, shape: ShapeLike | None) -> tuple[int, ...]:
-    return x.shape if shape is None else shape_of(name, shape)
-
-
 def _constant_like(name: str, value: int, x: UOp, dtype: Any, shape: ShapeLike | None) -> UOp:
-    return UOp.const(value, optional_dtype(name, dtype) or x.dtype, _shape_like(name, x, shape))
+    wanted = optional_dtype(name, dtype) or x.dtype
+    return UOp.const(value, wanted, x.shape if shape is None else shape_of(name, shape))
 
 
 @function("full_like(a, fill_value, dtype=None, order='K', subok=True, shape=None, *, device=None)", gives="array")
@@ -376,7 +373,8 @@ def full_like(name: str, a: UOp, fill_value: ArrayLike, dtype: Any, shape: Shape
         >>> xp.full_like(xp.zeros(2), 5)
         Array([5., 5.], dtype=float64)
     """
-    return _filled(name, _shape_like(name, a, shape), fill_value, optional_dtype(name, dtype) or a.dtype)
+    extents = a.shape if shape is None else shape_of(name, shape)
+    return _filled(name, extents, fill_value, a.dtype if dtype is None else optional_dtype(name, dtype))
 
 
 @function("zeros_like(a, dtype=None, order='K', subok=True, shape=None, *, device=None)", gives="array")

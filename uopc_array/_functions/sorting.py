@@ -38,10 +38,9 @@ def _sorted(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: 
 
 def _places(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: Any, descending: bool) -> UOp:
     _check_how(name, kind, order, stable)
+    down, is_stable = bool(descending), stable is None or bool(stable)
     row = a if a.ndim else a.reshape((1,))  # of no axes there is one place, as NumPy has it
-    return _along(
-        name, lambda rows: argsort_last_axis(rows, bool(descending), stable is None or bool(stable)), row, axis
-    )
+    return _along(name, lambda rows: argsort_last_axis(rows, down, is_stable), row, axis)
 
 
 def _check_how(name: str, kind: Any, order: Any, stable: Any) -> None:
@@ -68,9 +67,9 @@ def sort(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: Any
     Args:
         a: any dtype, one axis or more; nan counts as largest, complex numbers go by their real, then imaginary parts.
         axis: axis along which to sort; None sorts the flattened array.
-        kind: a name of NumPy's; whatever it says, the sort is a stable one.
+        kind: a name of NumPy's: "quicksort", "heapsort", "mergesort" or "stable"; the sort is a stable one.
         order: None: it names fields, which there are none of.
-        stable: keep equal elements in the order in which they stood, as happens anyway.
+        stable: False lets equal elements change places; they keep their order otherwise.
         descending: largest first.
     Returns:
         dtype and shape of ``a``, or flat. The derivative follows each element to its place.
@@ -106,9 +105,9 @@ def argsort(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: 
     Args:
         a: any dtype; nan counts as largest, complex numbers go by their real, then imaginary parts.
         axis: axis along which to sort; None sorts the flattened array.
-        kind: a name of NumPy's; whatever it says, the sort is a stable one.
+        kind: a name of NumPy's: "quicksort", "heapsort", "mergesort" or "stable"; the sort is a stable one.
         order: None: it names fields, which there are none of.
-        stable: keep equal elements in the order in which they stood, as happens anyway.
+        stable: False lets equal elements change places; they keep their order otherwise.
         descending: largest first.
     Returns:
         int64; shape of ``a``, or flat. ``take_along_axis(a, argsort(a, axis=axis), axis=axis)`` is sorted.
