@@ -31,8 +31,8 @@ from uopc_array._functions.host import log_host_calls
 from uopc_array._functions.namespace import *
 
 # these enter themselves in the table of protocols
-from uopc_array._interop import array_function as _array_function  # noqa: F401
-from uopc_array._interop import ufunc as _ufunc  # noqa: F401
+from uopc_array._interop import array_function as _array_function  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from uopc_array._interop import ufunc as _ufunc  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from uopc_array._interop.numpy_names import numpy_dir as _numpy_dir
 from uopc_array._interop.numpy_names import numpy_name as _numpy_name
 from uopc_array._transforms.explain import explain, show_config

@@ -32,22 +32,23 @@ NAN = np.asarray([[np.nan, 1.7, np.inf], [1.1, -np.inf, np.nan]])
 _OPERANDS = frozenset(
     "x x1 x2 y z a b v f m a1 a2 ar arr ary array arrays arrays_and_dtypes object tup values indices condition sorter "
     "weights prepend append operands varargs other v val value args kwargs where a_min a_max xi prototype element "
-    "test_elements".split()
+    "test_elements A arys choices dst ind mask src vals".split()
 )
 _SWITCHES = frozenset(
     "keepdims invert descending returned stable include_initial deg endpoint equal_nan full_matrices upper retstep "
-    "sparse return_index return_inverse return_counts".split()
+    "sparse return_index return_inverse return_counts inplace refcheck wrap".split()
 )
 _NO_NUMBERS = frozenset(
     "casting dtype device copy method overwrite_input mode order indexing side kind "
     "like requirements int_type ndmax sorted assume_unique optimize subscripts norm out signature stream subok from_ "
-    "to shapes real imag f primals tangents has_aux static_argnames overrides".split()
+    "to shapes real imag f primals tangents has_aux static_argnames overrides fid file format sep reflect_type write "
+    "align uic".split()
 )
 # axes and such of functions, which a trace is made for; numbers of arguments of the transforms come before any trace
 _OF_TRANSFORMS = frozenset("argnums static_argnums in_axes out_axes".split())
 _INTEGERS = frozenset(
-    "axis axes axis1 axis2 k n s N M num decimals shape repeats repetitions shift source destination offset ndmin "
-    "kth indices_or_sections edge_order pad_width".split()
+    "axis axes axis1 axis2 k n s N M num decimals shape repeats shift source destination offset ndmin "
+    "kth indices_or_sections edge_order pad_width reps stat_length new_shape".split()
 )
 _BY_NAME = {
     "structural": _INTEGERS,
@@ -72,12 +73,15 @@ _NOT_LIKE_THEIR_NAME: dict[Key, str] = {
     ("linalg.svd", "compute_uv"): "switch",
     ("linalg.matrix_rank", "A"): "operand",
     ("polyfit", "w"): "operand",
+    ("Array.resize", "new_shape"): "other",  # see test_memory_of_arrays
+    ("Array.resize", "refcheck"): "other",
 }
 
 _SPREADS = "var std nanvar nanstd Array.var Array.std".split()
 
 DIFFERENTIABLE: dict[Key, Any] = {
     ("pad", "constant_values"): 0.7,
+    ("pad", "end_values"): 0.7,
     ("linalg.vector_norm", "ord"): 2.5,
     ("linalg.norm", "ord"): 2.5,
     ("linspace", "start"): 0.4,
@@ -126,11 +130,16 @@ _BASE: dict[str, dict[str, Any]] = {
     "array_split": {"indices_or_sections": 2},
     "average": {"weights": None},
     "clip": {"min": 0.5, "max": 2.0},
+    "compress": {"condition": np.asarray([1, 0, 1])},
+    "Array.compress": {"condition": np.asarray([1, 0, 1])},
     "concat": {"arrays": [X, X]},
     "concatenate": {"arrays": [X, X]},
     "cross": {"a": X, "b": X, "axisa": 1, "axisb": 1, "axisc": 1, "axis": None},
     "dsplit": {"ary": X.reshape(1, 1, 9), "indices_or_sections": 3},
     "fft.fftfreq": {"n": 5},
+    "fill_diagonal": {"val": 1.0},
+    "Array.getfield": {"dtype": "float64", "offset": 0},
+    "Array.setfield": {"val": 1.0, "dtype": "float64", "offset": 0},
     "fft.rfftfreq": {"n": 5},
     "full": {"shape": 3, "fill_value": 1.0},
     "full_like": {"fill_value": 1.0},
@@ -152,6 +161,9 @@ _BASE: dict[str, dict[str, Any]] = {
     "moveaxis": {"source": 0, "destination": 1},
     "nan_to_num": {"x": NAN, "posinf": 2.0, "neginf": -2.0},
     "nanvar": {"a": np.where(np.isinf(NAN), 0.4, NAN)[:, :2]},
+    "pad": {"kwargs": {}},
+    "put_along_axis": {"indices": np.asarray([[0], [2], [1]]), "values": 1.0},
+    "Array.resize": {"new_shape": (9,)},
     "searchsorted": {"a": V},
     "permute_dims": {"axes": (1, 0)},
     "rollaxis": {"axis": 1, "start": 0},
@@ -159,7 +171,7 @@ _BASE: dict[str, dict[str, Any]] = {
     "reshape": {"shape": 9},
     "Array.reshape": {"shape": (9,)},
     "split": {"indices_or_sections": 3},
-    "squeeze": {"x": X.reshape(3, 1, 3)},
+    "squeeze": {"a": X.reshape(3, 1, 3)},
     "Array.squeeze": {"x": X.reshape(3, 1, 3)},
     "stack": {"arrays": [X, X]},
     "take": {"indices": np.asarray([0, 2])},
@@ -170,17 +182,23 @@ _BASE: dict[str, dict[str, Any]] = {
     "transpose": {"axes": (1, 0)},
     "Array.transpose": {"axes": (1, 0)},
     "vsplit": {"indices_or_sections": 3},
-    "broadcast_to": {"x": V, "shape": (2, 4)},
+    "broadcast_to": {"array": V, "shape": (2, 4)},
     **{f"fft.{name}": {"n": 4} for name in "fft hfft ifft ihfft irfft rfft".split()},
     **{f"fft.{name}": {"s": (4, 4), "axes": (1, 0)} for name in "fftn ifftn irfftn rfftn".split()},
     **{f"fft.{name}": {"s": (4, 4), "axes": (1, 0)} for name in "fft2 ifft2 irfft2 rfft2".split()},
     **{f"{name}": {"x1": X, "x2": X} for name in ("vecdot", "linalg.vecdot")},
     "vecdot": {"x1": X, "x2": X, "axes": getattr(np, "_NoValue", None)},
 }
+# what goes with one parameter
+_WITH: dict[Key, dict[str, Any]] = {
+    ("pad", "end_values"): {"mode": "linear_ramp"},
+    ("pad", "stat_length"): {"mode": "mean", "stat_length": 2},
+}
 # of the parameters that stand in no `_BASE`
 _VALUES: dict[str, Any] = {
     "axis": 1, "axis1": 1, "axis2": 0, "axes": 1, "k": 1, "n": 2, "N": 3, "M": 3, "kth": 1,
-    "decimals": 1, "offset": 1, "shape": 3, "repeats": 2, "repetitions": 2, "shift": 1, "ndmin": 3, "pad_width": 1,
+    "decimals": 1, "offset": 1, "shape": 3, "repeats": 2, "reps": 2, "new_shape": 9, "shift": 1,
+    "ndmin": 3, "pad_width": 1,
     "edge_order": 1,
 }  # fmt: skip
 
@@ -246,13 +264,14 @@ def bound(p: Parameter, dtype: str = "float64") -> tuple[Callable[[Any], Any], A
     function = attrgetter(p.function)(xp)
     signature = inspect.signature(function)
     arguments = {name: _argument(p.function, q, dtype) for name, q in signature.parameters.items()}
+    arguments |= _WITH.get(p.key, {})
 
     def call(value: Any) -> Any:
         given = signature.bind_partial()
         named = arguments | {p.name: value}
         given.arguments = {n: named[n] for n in signature.parameters if named[n] is not inspect.Parameter.empty}
         out = function(*given.args, **given.kwargs)
-        return given.arguments.get("self") if out is None else out
+        return next(iter(given.arguments.values())) if out is None else out
 
     table = DIFFERENTIABLE | COMPARED | READ
     return call, table[p.key] if p.key in table else arguments[p.name]

@@ -262,7 +262,7 @@ def same(got: Any, wanted: Any, what: str) -> None:
     if wanted is None:
         assert got is None
     elif isinstance(wanted, Exception):
-        kinds = (ValueError, TypeError, IndexError)
+        kinds = (ValueError, TypeError, IndexError, AttributeError)
         assert isinstance(got, next(kind for kind in kinds if isinstance(wanted, kind))), (what, got, wanted)
     elif isinstance(wanted, np.dtype):
         assert got is wanted, what

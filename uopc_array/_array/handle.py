@@ -138,6 +138,12 @@ class View:
         """The same view of the present value of another handle."""
         return View(base, self.shape, self.lenses, root, root.version, self.is_writable)
 
+    def root_alone(self) -> Root:
+        """The alias of an array that stands for the view where nobody knows of its base."""
+        root = Root()
+        root.is_writable = self.is_writable
+        return root
+
     def is_stale(self) -> bool:
         return self.version != self.root.version
 
@@ -352,12 +358,12 @@ class Handle:
     def _refuse_shadow(self, name: str) -> None:
         """
         Raises:
-            TraceError: this is older than the trace that runs, so that its shape and dtype stay.
+            TraceError: this is older than the trace that runs, so that its shape, dtype and flags stay.
         """
         if self._is_shadowed:
             raise TraceError(
-                f"{name}: inside a traced function an array from outside of it keeps its shape and dtype; bind the "
-                "name to a new array, x = x.reshape(...)"
+                f"{name}: inside a traced function an array from outside of it keeps its shape, dtype and flags; bind "
+                "the name to a new array, x = x.reshape(...)"
             )
 
     def _replace_whole(self, name: str, make: Callable[[UOp], UOp]) -> None:
@@ -384,7 +390,9 @@ class Handle:
         """
         Raises:
             ValueError: it is a number, or what it is a view of may not be changed.
+            TraceError: it is older than the trace that runs.
         """
+        self._refuse_shadow(name)
         alias = self._alias
         if alias is None and not self._node.shape:
             if is_writable:

@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._array.handle import Handle
+from uopc_array._array.lens import Lens
 from uopc_array._array.nodes import as_node
 from uopc_array._array.numbers import integer
 from uopc_array._array.origins import gather as gather_places
@@ -261,12 +262,10 @@ def _picked_by_mask(x: UOp, key: Any) -> UOp | None:
     return None if values is None else UOp.buffer(buffer_from_numpy(np.ascontiguousarray(values[places]), copy=False))
 
 
-class ItemLens:
+class ItemLens(Lens):
     """A key of basic items, as a step to a view."""
 
     __slots__ = ("key",)
-    is_writable = has_strides = True
-    may_copy = False
 
     def __init__(self, key: Any) -> None:
         self.key = key

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from uopc_array._array.lens import Lens
 from uopc_array._array.strided import layout_of, strided_lens
 from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_inexact, is_integer
 
@@ -41,37 +42,9 @@ MOVES: dict[Ops, Callable[[UOp, Any], UOp]] = {
 }
 
 
-class Lens(Protocol):
-    """One step from a base to a view.
-
-    Attributes:
-        is_writable: whether NumPy lets the base be changed through it.
-        has_strides: whether strides describe what it gives of an array with strides.
-        may_copy: whether that depends on the strides, so that NumPy gives a copy of some arrays.
-    """
-
-    @property
-    def is_writable(self) -> bool: ...
-    @property
-    def has_strides(self) -> bool: ...
-    @property
-    def may_copy(self) -> bool: ...
-
-    def on_node(self, x: UOp) -> UOp:
-        """The view of this node."""
-        ...
-
-    def on_array(self, x: NumPyArray) -> NumPyArray:
-        """The view of this array, sharing its memory."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class MoveLens:
+class MoveLens(Lens):
     """One of `MOVES`, made anew of whatever node the base has by now."""
-
-    is_writable: ClassVar[bool] = True
-    has_strides: ClassVar[bool] = True
 
     op: Ops
     arg: tuple[int, ...]
@@ -89,12 +62,10 @@ class MoveLens:
         return x.transpose(self.arg) if self.op is Ops.PERMUTE else np.flip(x, self.arg)
 
 
-class PartLens:
+class PartLens(Lens):
     """The real or the imaginary part."""
 
     __slots__ = ("op",)
-    is_writable = has_strides = True
-    may_copy = False
 
     def __init__(self, op: Ops) -> None:
         self.op = op
@@ -107,12 +78,8 @@ class PartLens:
 
 
 @dataclass(frozen=True, slots=True)
-class BitsLens:
+class BitsLens(Lens):
     """The bits as another dtype of the same size, or as the same one."""
-
-    is_writable: ClassVar[bool] = True
-    has_strides: ClassVar[bool] = True
-    may_copy: ClassVar[bool] = False
 
     dtype: DType
 
@@ -124,15 +91,13 @@ class BitsLens:
 
 
 @dataclass(frozen=True, slots=True)
-class RowLens:
+class RowLens(Lens):
     """All elements in one row, of an array whose strides have no row: a view in the graph alone.
 
     `on_array` gives the row of a layout; memory is never written through it, see `View.is_scattered`.
     """
 
-    is_writable: ClassVar[bool] = True
-    has_strides: ClassVar[bool] = False
-    may_copy: ClassVar[bool] = False
+    has_strides = False
 
     def on_node(self, x: UOp) -> UOp:
         return x.reshape((x.size,))
@@ -142,15 +107,14 @@ class RowLens:
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadLens:
+class SpreadLens(Lens):
     """Elements seen several times along axes.
 
     Attributes:
         has_strides: not so in a chain that has been shortened, where the next step counts in rows of this shape.
     """
 
-    is_writable: ClassVar[bool] = False
-    may_copy: ClassVar[bool] = False
+    is_writable = False
 
     shape: tuple[int, ...]
     has_strides: bool = True
@@ -163,12 +127,10 @@ class SpreadLens:
 
 
 @dataclass(frozen=True, slots=True)
-class DiagonalLens:
+class DiagonalLens(Lens):
     """A diagonal of two axes, as the last axis of what it gives."""
 
-    is_writable: ClassVar[bool] = False
-    has_strides: ClassVar[bool] = True
-    may_copy: ClassVar[bool] = False
+    is_writable = False
 
     offset: int
     axis1: int

@@ -227,9 +227,13 @@ def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
     """``x op= y``: the dtype and shape of an array stay; a number is immutable, so the name gets another value."""
     if not (isinstance(y, _OPERANDS) or is_operand(y, type(x))):
         return NotImplemented
-    if x._alias is None and not x._node.shape:
-        return _binary(function, x, y)
-    is_view = isinstance(x._alias, View)
+    alias = x._alias
+    if alias is None:
+        if not x._node.shape:
+            return _binary(function, x, y)
+    elif not alias.is_writable:
+        x._refuse_write(name)
+    is_view = isinstance(alias, View)
     while True:
         target = x._node if is_view else x._uop
         if not is_view and target is not x._own_node:

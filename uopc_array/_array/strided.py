@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from uopc_array._array.lens import Lens
 from uopc_core import DType, Ops, UOp, as_dtype, composite
 
 __all__ = ["StridedLens", "layout_of", "strided_lens"]
@@ -24,7 +25,7 @@ _Axis = tuple[int, int]  # extent above 1, and stride in elements
 
 
 @dataclass(frozen=True, slots=True)
-class StridedLens:
+class StridedLens(Lens):
     """A view of a row-major base.
 
     Attributes:
@@ -33,10 +34,6 @@ class StridedLens:
         offset: of the first element, in elements of `dtype`.
         dtype: of the view: that of the base or of the parts of its complex numbers, or one that has its bits.
     """
-
-    is_writable: ClassVar[bool] = True
-    has_strides: ClassVar[bool] = True
-    may_copy: ClassVar[bool] = False
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]

@@ -180,6 +180,8 @@ def squeeze(name: str, a: UOp, axis: AxisLike) -> Lens:
         (3, 1)
     """
     ones = tuple([i for i, n in enumerate(a.shape) if n == 1])
+    if not a.ndim and axis in (0, -1):
+        axis = None  # as NumPy has it
     axes = normalize_axes(name, ones if axis is None else axis, a.ndim)
     if any([a.shape[i] != 1 for i in axes]):
         raise ShapeError(f"{name}: only axes of extent 1 can be dropped, got shape {a.shape} with axis={axis}")

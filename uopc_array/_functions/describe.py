@@ -13,6 +13,7 @@ own function knows, which then computes on the values. `name` is what the user c
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -134,8 +135,13 @@ class Description:
 
     @property
     def result(self) -> str:
-        """The annotation of what the native version gives."""
-        return str(self.native.__annotations__["return"])
+        """The annotation of what the native version gives, where it does not give up."""
+        return re.sub(r" \| NotImplementedType|NotImplementedType \| ", "", self.native.__annotations__["return"])
+
+    @property
+    def may_give_up(self) -> bool:
+        """Whether the native version leaves some calls to NumPy's own function."""
+        return "NotImplementedType" in self.native.__annotations__["return"]
 
 
 DESCRIPTIONS: dict[str, Description] = {}

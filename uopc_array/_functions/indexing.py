@@ -42,9 +42,10 @@ def places_of(name: str, indices: ArrayLike) -> UOp:
     except Exception as error:
         raise shortened(error) from None
     if node.size == 0 and not is_integer(node.dtype) and isinstance(indices, list | tuple):
-        return node.cast(dtypes.int64)
+        return composite.full(node.shape, 0, dtypes.int64)
     if is_bool(node.dtype):
-        return node.cast(dtypes.int64)
+        values = values_in_memory(node)
+        return node.cast(dtypes.int64) if values is None else node_from_numpy(values.astype(np.int64), None, False)
     if not is_integer(node.dtype):
         raise IndexDTypeError(f"{name}: expected indices of an integer dtype, got {node.dtype.name}")
     return composite.as_places(node) if node.dtype is dtypes.uint64 else node

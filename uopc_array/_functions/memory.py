@@ -5,8 +5,9 @@ NumPy's own methods do what is done with bytes, on the values.
 
 from __future__ import annotations
 
-import os
 import pickle
+from math import prod
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def byteswap(name: str, a: Array, inplace: bool) -> Array:
     """
     if inplace:
         a._refuse_write(name)
-    swapped = call_host("numpy.ndarray.byteswap", lambda values: values.byteswap(), (a,), {})
+    swapped = call_host("numpy.ndarray.byteswap", methodcaller("byteswap"), (a,), {})
     if not inplace:
         return swapped
     a._write(swapped._uop)
@@ -58,7 +59,7 @@ def getfield(name: str, a: Array, dtype: Any, offset: int) -> Array:
         op = {0: Ops.REAL, wanted.itemsize: Ops.IMAG}.get(start)
         if op is not None:
             return a._seen(a._frame(), PartLens(op))
-    return call_host("numpy.ndarray.getfield", lambda values: values.getfield(wanted, start), (a,), {})
+    return call_host("numpy.ndarray.getfield", methodcaller("getfield", wanted, start), (a,), {})
 
 
 @method("setfield(a, val, dtype, offset=0)")
@@ -73,10 +74,11 @@ def setfield(name: str, a: Array, val: Any, dtype: Any, offset: int) -> None:
         ValueError: bytes that lie outside of the element; or the array is read-only.
     """
     a._refuse_write(name)
+    wanted, start = np.dtype(dtype), integer(name, "offset", offset)
 
     def written(values: Any, given: Any) -> Any:
         values = np.asarray(values)
-        values.setfield(given, dtype, offset)
+        values.setfield(given, wanted, start)
         return values
 
     a._update(lambda node: call_host("numpy.ndarray.setfield", written, (a._same_kind(node), val), {})._uop)
@@ -91,7 +93,7 @@ def tofile(name: str, a: Array, fid: Any, sep: str, format: str) -> None:
         sep: what stands between elements of text; empty for bytes.
         format: of an element of text.
     """
-    call_host("numpy.ndarray.tofile", lambda values: np.asarray(values).tofile(fid, sep, format), (a,), {})
+    call_host("numpy.ndarray.tofile", methodcaller("tofile", fid, sep, format), (a,), {})
 
 
 @method("dump(a, file)")
@@ -101,11 +103,11 @@ def dump(name: str, a: Array, file: Any) -> None:
     Args:
         file: an open file, or a path.
     """
-    if isinstance(file, str | bytes | os.PathLike):
-        with open(file, "wb") as opened:
-            pickle.dump(a, opened)
-    else:
+    if hasattr(file, "write"):
         pickle.dump(a, file)
+        return
+    with open(file, "wb") as opened:
+        pickle.dump(a, opened)
 
 
 @method("dumps(a)")
@@ -134,11 +136,18 @@ def resize(name: str, a: Array, new_shape: ShapeLike | None, refcheck: bool) -> 
         return
     shape = shape_of(name, new_shape, "new_shape")
     a._refuse_write(name)
+    if prod(shape) == a.size:
+        if not a.flags.c_contiguous:
+            raise ValueError(
+                f"{name}: the elements of a view of shape {a.shape} lie apart; xp.resize gives a new array"
+            )
+        a._take_shape(name, shape)
+        return
     a._replace_whole(name, lambda node: _resized(node, shape))
 
 
 def _resized(node: UOp, shape: tuple[int, ...]) -> UOp:
-    n = UOp.const(0, node.dtype, shape).size
+    n = prod(shape)
     row = node.reshape((node.size,)).shrink([(0, min(n, node.size))])
     return row.pad([(0, n - row.size)]).reshape(shape)
 

@@ -9,7 +9,6 @@ import numpy as np
 from uopc_array._array.array import Array
 from uopc_array._array.assignment import assign
 from uopc_array._array.handle import View
-from uopc_array._array.namespace import call
 from uopc_array._array.nodes import as_node, cast_node, mask_node
 from uopc_array._array.operators import check_same_kind
 from uopc_array._array.promotion import check_cast
@@ -51,7 +50,7 @@ def store(
         node, mask = composite.broadcast(node, mask)
     if node.shape != out.shape:
         if broadcasts and _fits(node.shape, out.shape):
-            return store(name, call("broadcast_to", x, out.shape), out, casting, where)
+            return store(name, composite.broadcast_to(node, out.shape), out, casting, where)
         raise ShapeError(f"{name}: the result of shape {node.shape} does not fit out of shape {out.shape}")
     if mask is not None:
         out._update(lambda before: mask.where(node, before))

@@ -11,6 +11,7 @@ import numpy as np
 
 from uopc_array._functions import along_axes
 from uopc_array._functions.arguments import (
+    ArrayLike,
     check_choice,
     check_shape,
     filler,
@@ -47,9 +48,21 @@ _KEYWORDS = {
 _ORDERED = {"maximum", "median", "minimum"}
 
 
-@function("pad(array, pad_width, mode='constant', **kwargs)", gives="array")
+@function(
+    "pad(array, pad_width, mode='constant', *, constant_values=None, end_values=None, stat_length=None, "
+    "reflect_type=None, **kwargs)",
+    gives="array",
+)
 def pad(
-    name: str, array: UOp, pad_width: Any, mode: str | Callable[..., Any], kwargs: Mapping[str, Any]
+    name: str,
+    array: UOp,
+    pad_width: Any,
+    mode: str | Callable[..., Any],
+    constant_values: ArrayLike | None,
+    end_values: ArrayLike | None,
+    stat_length: Any,
+    reflect_type: str | None,
+    kwargs: Mapping[str, Any],
 ) -> UOp | NotImplementedType:
     """``array`` with elements put around it.
 
@@ -61,9 +74,13 @@ def pad(
             ``end_values``; "maximum", "mean", "median" and "minimum" those of the ``stat_length`` elements next to it;
             "reflect", "symmetric" and "wrap" repeat the array; "empty" puts anything. Or a function, which NumPy calls
             with each vector of the array with zeros around it, its widths, its axis and ``kwargs``.
-        kwargs: ``constant_values`` and ``end_values`` (0): one number, a pair, or a pair for every axis, differentiable
-            where they are arrays; ``stat_length`` (None, all): likewise, integers; ``reflect_type``: "even", or "odd"
-            for reflection in the point at the edge.
+        constant_values: of mode "constant": one number, a pair, or a pair for every axis; 0 if None; differentiable
+            where they are arrays.
+        end_values: of mode "linear_ramp", likewise.
+        stat_length: of "maximum", "mean", "median" and "minimum": one integer, a pair, or a pair for every axis; None
+            takes all elements.
+        reflect_type: of "reflect" and "symmetric": "odd" reflects in the point at the edge, "even" or None in the edge.
+        kwargs: what a function for ``mode`` is given.
     Returns:
         dtype of ``array``; extents grown by both widths.
     Raises:
@@ -81,13 +98,20 @@ def pad(
         return NotImplemented
     widths = _widths(name, pad_width, array.ndim)
     check_choice(name, "mode", mode, _KEYWORDS)
-    unknown = sorted(kwargs.keys() - _KEYWORDS[mode])
+    given = {
+        "constant_values": constant_values,
+        "end_values": end_values,
+        "stat_length": stat_length,
+        "reflect_type": reflect_type,
+        **kwargs,
+    }
+    unknown = [keyword for keyword, value in given.items() if value is not None and keyword not in _KEYWORDS[mode]]
     if unknown:
         known = ", ".join(_KEYWORDS[mode]) or "none"
         raise ValueError(f"{name}: expected keywords of mode {mode!r} ({known}), got {', '.join(unknown)}")
     check_shape(name, tuple([before + n + after for n, (before, after) in zip(array.shape, widths, strict=True)]))
     if mode == "constant":
-        return _pad_constant(name, array, widths, kwargs.get("constant_values", 0))
+        return _pad_constant(name, array, widths, 0 if constant_values is None else constant_values)
     if mode == "empty":
         return array.pad(widths)
     for axis, (n, pair) in enumerate(zip(array.shape, widths, strict=True)):
@@ -95,31 +119,14 @@ def pad(
             raise ShapeError(
                 f'{name}: there is nothing to repeat along axis {axis} of extent 0; mode "constant" puts numbers there'
             )
-    return array.pad(widths) if not array.size else _padded(name, array, widths, mode, kwargs)
-
-
-def _padded(name: str, node: UOp, widths: list[Pair], mode: str, kwargs: Mapping[str, Any]) -> UOp:
-    """`node` padded along one axis after the other, each with what the axes before it got."""
+    if not array.size:
+        return array.pad(widths)
+    # along one axis after the other, each with what the axes before it got
     if mode == "linear_ramp":
-        dtype = node.dtype if is_inexact(node.dtype) else dtypes.float64
-        last = filler(name, "end_values", kwargs.get("end_values", 0), dtype, (node.ndim, 2))
-    kind = kwargs.get("reflect_type", "even")
-    check_choice(name, "reflect_type", kind, ("even", "odd"))
-    lengths = _lengths(name, kwargs.get("stat_length"), node.ndim)
-    for axis, pair in enumerate(widths):
-        if not any(pair):
-            continue
-        if mode == "linear_ramp":
-            node = _between(node, axis, _ramps(node, axis, pair, (last.index(axis, 0), last.index(axis, 1))))
-        elif mode in ("edge", "reflect", "symmetric", "wrap"):
-            if kind == "odd" and node.shape[axis] > 1:
-                node = _reflected_in_points(node, axis, pair, mode == "symmetric")
-            else:
-                node = _repeated(name, node, axis, pair, "edge" if node.shape[axis] == 1 else mode)
-        else:
-            stats = _stats(name, node, axis, mode, lengths[axis])
-            node = _between(node, axis, (_spread(stats[0], axis, pair[0]), _spread(stats[1], axis, pair[1])))
-    return node
+        return _pad_ramps(name, array, widths, 0 if end_values is None else end_values)
+    if mode in ("edge", "reflect", "symmetric", "wrap"):
+        return _pad_repeated(name, array, widths, mode, "even" if reflect_type is None else reflect_type)
+    return _pad_stats(name, array, widths, mode, stat_length)
 
 
 # ---------------------------------------------------------------------------------------------- arguments
@@ -142,7 +149,7 @@ def _pairs(name: str, what: str, value: Any, ndim: int) -> list[Pair]:
         raise ShapeError(
             f"{name}: expected {what} to be a number, a pair, or a pair for each of {ndim} axes, got {value!r:.60}"
         ) from None
-    if any([n < 0 for pair in pairs for n in pair]):
+    if given.size and given.min() < 0:
         raise ValueError(f"{name}: expected {what} of 0 or more, got {value!r:.60}")
     return [(before, after) for before, after in pairs]
 
@@ -181,6 +188,16 @@ def _pad_constant(name: str, node: UOp, widths: list[Pair], values: Any) -> UOp:
     return node
 
 
+def _pad_repeated(name: str, node: UOp, widths: list[Pair], mode: str, kind: str) -> UOp:
+    check_choice(name, "reflect_type", kind, ("even", "odd"))
+    for axis, pair in enumerate(widths):
+        if any(pair) and kind == "odd" and node.shape[axis] > 1:
+            node = _reflected_in_points(node, axis, pair, mode == "symmetric")
+        elif any(pair):
+            node = _repeated(name, node, axis, pair, "edge" if node.shape[axis] == 1 else mode)
+    return node
+
+
 def _repeated(name: str, node: UOp, axis: int, pair: Pair, mode: str) -> UOp:
     places = np.pad(np.arange(node.shape[axis]), pair, cast("Any", mode))
     return along_axes.take_on_axis(name, node, node_of(name, from_memory(places)), axis)
@@ -215,6 +232,15 @@ def _reflected(node: UOp, axis: int, point: int, start: int, stop: int) -> UOp:
     return (edge + edge - part).cast(node.dtype)
 
 
+def _pad_ramps(name: str, node: UOp, widths: list[Pair], end_values: Any) -> UOp:
+    dtype = node.dtype if is_inexact(node.dtype) else dtypes.float64
+    last = filler(name, "end_values", end_values, dtype, (node.ndim, 2))
+    for axis, pair in enumerate(widths):
+        if any(pair):
+            node = _between(node, axis, _ramps(node, axis, pair, (last.index(axis, 0), last.index(axis, 1))))
+    return node
+
+
 def _ramps(node: UOp, axis: int, pair: Pair, last: Ends) -> Ends:
     """From the numbers at the ends of the result, which are part of it, to the edges, which are not."""
     n = node.shape[axis]
@@ -233,6 +259,15 @@ def _ramp(edge: UOp, axis: int, n: int, start: UOp) -> UOp:
     return (out.unary(Ops.FLOOR) if is_integer(edge.dtype) else out).cast(edge.dtype)
 
 
+def _pad_stats(name: str, node: UOp, widths: list[Pair], mode: str, stat_length: Any) -> UOp:
+    lengths = _lengths(name, stat_length, node.ndim)
+    for axis, pair in enumerate(widths):
+        if any(pair):
+            first, last = _stats(name, node, axis, mode, lengths[axis])
+            node = _between(node, axis, (_spread(first, axis, pair[0]), _spread(last, axis, pair[1])))
+    return node
+
+
 def _stats(name: str, node: UOp, axis: int, mode: str, lengths: tuple[int | None, int | None]) -> Ends:
     """The statistic of the elements next to each end."""
     n = node.shape[axis]
@@ -247,5 +282,5 @@ def _stat(name: str, part: UOp, axis: int, mode: str) -> UOp:
     if mode in ("maximum", "minimum"):
         return composite.reduce_axes(part, Ops.MAX if mode == "maximum" else Ops.MIN, (axis,), True)
     floating = part if is_inexact(part.dtype) else part.cast(dtypes.float64)
-    out = mean_of(floating, None, (axis,), True) if mode == "mean" else cast("UOp", median(name, floating, axis, True))
+    out = mean_of(floating, None, (axis,), True) if mode == "mean" else median(name, floating, axis, True)
     return (elementwise.rint(out) if is_integer(part.dtype) else out).cast(part.dtype)

@@ -171,7 +171,7 @@ def _body(description: Description, called: Mapping[str, str], of_array: bool) -
         lines.append("frame = self._frame()" if frame == "self" else f"frame = frame_of(name, {frame})")
     if others:
         lines += [f"if not ({' and '.join(map(_is_left_out, others))}):", f"    return otherwise({values})"]
-    if "NotImplementedType" in description.result:
+    if description.may_give_up:
         lines += [f"result = {call}", "if result is NotImplemented:", f"    return hosted({values})"]
         call = "result"
     lines.append(f"return {_given(call, description, first)}")
@@ -207,7 +207,7 @@ def _converted(name: str, p: Parameter) -> str:
 
 def _given(call: str, description: Description, first: str) -> str:
     """What the user gets, from what the native version gives."""
-    result, gives = description.result.removesuffix(" | NotImplementedType"), description.gives
+    result, gives = description.result, description.gives
     if "UOp" not in result and "Lens" not in result:
         return call
     if isinstance(gives, type):

@@ -116,7 +116,7 @@ def repeat(name: str, a: UOp, repeats: Any, axis: int | None) -> UOp:
         >>> xp.repeat(xp.asarray([1, 2]), xp.asarray([2, 1]))
         Array([1, 1, 2], dtype=int64)
     """
-    node = a.reshape((a.size,)) if axis is None else a
+    node = a.reshape((a.size,)) if axis is None or not a.ndim else a
     at = normalize_axis(name, 0 if axis is None else axis, node.ndim)
     if isinstance(repeats, int) and not isinstance(repeats, bool):
         return _repeated(name, node, repeats, at)

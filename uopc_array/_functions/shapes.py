@@ -58,12 +58,12 @@ def reshape(name: str, a: ArrayLike, shape: ShapeLike, order: str, copy: bool | 
                [1, 3]], dtype=int64)
     """
     x = array_of(name, a)
-    _check_order(name, order, "CFA")
+    order = _order(name, order, "CFA")
     extents = inferred_shape(name, x._frame(), shape)
     check_shape(name, extents)
     if copy:
         x = x._same_kind(x._uop)
-    in_columns = order != "C" and _read_order(x, order) != tuple(range(x.ndim))
+    in_columns = order == "F" or (order == "A" and _read_order(x, order) != tuple(range(x.ndim)))
     before = _reversed(x) if in_columns else x
     lens = MoveLens(Ops.RESHAPE, extents[::-1] if in_columns else extents)
     if copy is False and not before._keeps_memory(lens):
@@ -72,17 +72,21 @@ def reshape(name: str, a: ArrayLike, shape: ShapeLike, order: str, copy: bool | 
     return _reversed(out) if in_columns else out
 
 
-def _check_order(name: str, order: Any, choices: str) -> None:
-    """
+def _order(name: str, order: Any, choices: str) -> str:
+    """One of these letters, large or small; the first for None.
+
     Raises:
-        ValueError: `order` is none of these letters.
+        ValueError: it is another string.
         TypeError: it is no string.
     """
+    if order is None:
+        return choices[0]
     *first, last = [f'"{choice}"' for choice in choices]
     if not isinstance(order, str):
         raise TypeError(f"{name}: expected order {', '.join(first)} or {last}, got {order!r:.60}")
-    if len(order) != 1 or order not in choices:
+    if len(order) != 1 or order.upper() not in choices:
         raise ValueError(f"{name}: expected order {', '.join(first)} or {last}, got {order!r}")
+    return order.upper()
 
 
 def _reversed(x: Array) -> Array:
@@ -104,8 +108,7 @@ def _read_order(x: Array, order: str) -> tuple[int, ...]:
 
 def _lined_up(name: str, x: Array, order: str) -> Array:
     """`x` with its axes in the order in which the elements are read."""
-    _check_order(name, order, "CFAK")
-    axes = _read_order(x, order)
+    axes = _read_order(x, _order(name, order, "CFAK"))
     return x if axes == tuple(range(len(axes))) else x._moved(x._frame(), Ops.PERMUTE, axes)
 
 

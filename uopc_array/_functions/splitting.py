@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from uopc_array._array.array import Array
 from uopc_array._array.index import ItemLens
 from uopc_array._array.lenses import Lens
-from uopc_array._functions.arguments import integer, integers, is_sequence, normalize_axis
+from uopc_array._functions.arguments import ArrayLike, array_of, integer, integers, is_sequence, normalize_axis
 from uopc_array._functions.public import function
 from uopc_core import UOp
 from uopc_core.errors import ShapeError
@@ -17,8 +18,8 @@ _WHOLE = slice(None)
 
 
 @function("unstack(x, /, *, axis=0)", gives="view")
-def unstack(name: str, x: UOp, axis: int) -> tuple[Lens, ...]:
-    """The slices of ``x`` along an axis, views.
+def unstack(name: str, x: ArrayLike, axis: int) -> tuple[Array, ...]:
+    """The slices of ``x`` along an axis: views, or the numbers in a vector.
 
     Args:
         x: any dtype, one axis or more.
@@ -33,10 +34,11 @@ def unstack(name: str, x: UOp, axis: int) -> tuple[Lens, ...]:
         >>> xp.unstack(xp.asarray([[1, 2], [3, 4]]))
         (Array([1, 2], dtype=int64), Array([3, 4], dtype=int64))
     """
-    if x.ndim == 0:
+    whole = array_of(name, x)
+    if whole.ndim == 0:
         raise ShapeError(f"{name}: expected one axis or more, got an array of shape ()")
-    at = normalize_axis(name, axis, x.ndim)
-    return tuple([ItemLens((_WHOLE,) * at + (i,)) for i in range(x.shape[at])])
+    at = normalize_axis(name, axis, whole.ndim)
+    return tuple([whole[(_WHOLE,) * at + (i,)] for i in range(whole.shape[at])])
 
 
 @function("array_split(ary, indices_or_sections, axis=0)", gives="view")

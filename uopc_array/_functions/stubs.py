@@ -23,6 +23,7 @@ _HEAD = '"""Made from the descriptions: python -m uopc_array._functions.stubs"""
 _SETS = ("UniqueAll", "UniqueCounts", "UniqueInverse")
 _UFUNCS = ("Binary", "Host", "Pair", "Unary")
 _IMPORTS = {  # by the name that needs it
+    "Callable": "from collections.abc import Callable",
     "Sequence": "from collections.abc import Sequence",
     "Any": "from typing import Any",
     "Literal": "from typing import Literal",
@@ -70,7 +71,7 @@ def _type_of(p: Parameter) -> str:
 def _result_of(description: Description, array: str) -> str:
     if isinstance(description.gives, type):
         return description.gives.__name__
-    result = description.result.removesuffix(" | NotImplementedType")
+    result = description.result
     return "Any" if result == "UOp | tuple[UOp, ...]" else re.sub(r"\b(UOp|Lens|Array)\b", array, result)
 
 
@@ -79,6 +80,7 @@ def _line(description: Description, name: str, of_array: bool = False) -> str:
     for p in description.parameters:
         typed = rf"\g<1>{p.name}: {_type_of(p)}{'' if p.default is ABSENT else ' = ...'}"
         signature = re.sub(rf"(^|, |\*){p.name}(=(\([^)]*\)|[^,]*))?(?=,|$)", typed, signature)
+    signature = re.sub(r"(\*\w+: [^,=]*) = \.\.\.", r"\1", signature)  # what takes the rest has no default
     return f"def {name}({signature}) -> {_result_of(description, 'Self' if of_array else 'Array')}: ..."
 
 

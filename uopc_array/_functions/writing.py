@@ -15,10 +15,10 @@ from uopc_array._array.origins import gather
 from uopc_array._array.promotion import check_cast, check_casting, result_dtype
 from uopc_array._array.realize import buffer_of_node
 from uopc_array._functions.arguments import ArrayLike, node_of, wrap_array
-from uopc_array._functions.indexing import fitting, places_in, places_of
+from uopc_array._functions.indexing import check_mode, fitting, places_in, places_of
 from uopc_array._functions.public import function, method
 from uopc_core import DType, Ops, UOp, composite, dtypes
-from uopc_core.errors import ShapeError, shortened
+from uopc_core.errors import IndexBoundsError, ShapeError, shortened
 
 __all__: list[str] = []
 
@@ -191,7 +191,10 @@ def put(name: str, a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str) -> Not
     if not isinstance(a, Array):
         return NotImplemented
     a._refuse_write(name)
+    check_mode(name, mode)
     places = places_of(name, ind)
+    if places.size and not a.size:
+        raise IndexBoundsError(f"{name}: an array of shape {a.shape} has no elements to put values at")
     places = places_in(name, places.reshape((places.size,)), a.size, mode)
     row = _row(name, v, a.dtype)
     if row.size and places.size:

@@ -17,7 +17,7 @@ import numpy as np
 
 import uopc_core
 from uopc_array._array.array import Array
-from uopc_array._array.cells import Root, alias_of, root_of
+from uopc_array._array.cells import alias_of, root_of
 from uopc_array._array.handle import View, change_all
 from uopc_array._array.nodes import as_node, cast_node, default_dtype
 from uopc_array._array.origins import named
@@ -204,6 +204,8 @@ def _run_and_write(trace: Trace, inputs: Sequence[Any], flags: bool) -> list[UOp
     """
     ours = [(inputs[number], node) for number, node in trace.writes if isinstance(inputs[number], Array)]
     foreign = {number: node for number, node in trace.writes if isinstance(inputs[number], np.ndarray)}
+    for x, _ in ours:
+        x._refuse_write("assignment")
     while True:
         given = [Array._array_from_uop(as_node(x)) if i in foreign else x for i, x in enumerate(inputs)]
         before = [x._base()._node_to_change() for x, _ in ours]
@@ -275,7 +277,7 @@ class _Tracing:
             if x._weak and param.dtype.kind == "i":
                 self.record.weak.append(param)
             alias = alias_of(x._cell())
-            shadow(self.record, x, param, Root() if isinstance(alias, View) else alias)
+            shadow(self.record, x, param, alias.root_alone() if isinstance(alias, View) else alias)
         for view in self.views:
             if isinstance(view.base, int):
                 if view.base in self.values:
