@@ -251,7 +251,7 @@ AT_THE_CALL: list[Case] = [
     ("xp.repeat(V, [1, 2])", ValueError, r"expected repeats of shape \(3,\) or \(1,\), got \(2,\)"),
     ("xp.repeat(V, 1.5)", TypeError, "expected repeats of an integer dtype, got float64"),
     ("xp.tile(V, -1)", ValueError, "extents of 0 or more"),
-    ("xp.tile(V, 1.5)", TypeError, "for repetitions, got 1.5"),
+    ("xp.tile(V, 1.5)", TypeError, "for reps, got 1.5"),
     # searching, statistics
     *[(f"xp.{n}(E)", ValueError, r"got shape \(0,\)") for n in ("max", "min", "argmax", "argmin")],
     *[(f"xp.{n}(S)", ValueError, "expected an axis for an array of 2 axes, got axis=None")

@@ -151,6 +151,10 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "repeat": lambda ns, x: x.repeat(2),
     "reshape": lambda ns, x: x.reshape(()),
     "round 1": lambda ns, x: x.round(1),
+    "byteswap": lambda ns, x: x.byteswap(),
+    "choose": lambda ns, x: (x == x).choose([1.0, 2.0]),
+    "compress": lambda ns, x: x.compress([True]),
+    "getfield": lambda ns, x: x.getfield("bool"),
     "sum keepdims": lambda ns, x: x.sum(keepdims=True),
     "sum of an axis": lambda ns, x: x[..., None].sum(axis=-1),
     "trace": lambda ns, x: x[..., None, None].trace(),
@@ -168,7 +172,10 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "view as": lambda ns, x: x.view(f"u{x.itemsize}" if x.itemsize < 16 else x.dtype),
 }  # fmt: skip
 # of the methods of our arrays, those that NumPy's do not have, and those that give neither numbers nor arrays
-OTHER_METHODS = {"to_numpy", "tobytes", "fill", "put", "sort", "partition", "ptp"}
+OTHER_METHODS = {
+    "to_numpy", "tobytes", "fill", "put", "sort", "partition", "ptp", "resize", "setfield", "setflags", "dump", "dumps",
+    "tofile",
+}  # fmt: skip
 OTHER_ATTRIBUTES = {"shape", "dtype", "ndim", "size", "itemsize", "nbytes", "device", "flags", "strides"}
 
 CASES = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from uopc_array._array.array import Array
 from uopc_array._array.handle import View
-from uopc_array._array.lenses import Lens, MoveLens, SpreadLens
+from uopc_array._array.lenses import MoveLens, SpreadLens
 from uopc_array._array.numbers import inferred_shape
 from uopc_array._array.promotion import broadcast
 from uopc_array._functions.arguments import (
@@ -24,10 +24,10 @@ from uopc_array._functions.arguments import (
 )
 from uopc_array._functions.host import call_host
 from uopc_array._functions.public import function, method
-from uopc_core import TRACED, TRACKED, Ops, UOp
+from uopc_core import TRACED, TRACKED, Ops
 from uopc_core.errors import ShapeError
 
-__all__ = ["broadcast_lens"]
+__all__: list[str] = []
 
 # ---------------------------------------------------------------------------------------------- rows and columns
 
@@ -246,7 +246,7 @@ def broadcast_shapes(name: str, args: Sequence[ShapeLike]) -> tuple[int, ...]:
 
 
 @function("broadcast_to(array, shape, subok=False)", gives="view")
-def broadcast_to(name: str, array: UOp, shape: ShapeLike) -> Lens:
+def broadcast_to(name: str, array: ArrayLike, shape: ShapeLike) -> Array:
     """``array`` broadcast to a shape: a view, of which several elements may be one, so that it is read-only.
 
     Args:
@@ -263,19 +263,17 @@ def broadcast_to(name: str, array: UOp, shape: ShapeLike) -> Lens:
         Array([[1, 2],
                [1, 2]], dtype=int64)
     """
-    return broadcast_lens(name, array.shape, shape_of(name, shape))
+    return _spread(name, array_of(name, array), shape_of(name, shape))
 
 
-def broadcast_lens(name: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> Lens:
-    """The step from an array of `shape` to one of the shape `wanted`.
-
-    Raises:
-        ShapeError: there is none.
-    """
+def _spread(name: str, x: Array, wanted: tuple[int, ...]) -> Array:
+    """The read-only view of `x` that has the shape `wanted`, also of a number an array."""
+    shape = x.shape
     extents = wanted[max(len(wanted) - len(shape), 0) :]
     if len(shape) > len(wanted) or any([n not in (1, m) for n, m in zip(shape, extents, strict=True)]):
         raise ShapeError(f"{name}: shape {shape} cannot be broadcast to {wanted}; only axes of extent 1 grow")
-    return SpreadLens(wanted)
+    x = wrap_array(x._uop) if x._is_number else x
+    return x._seen(x._frame(), SpreadLens(wanted))
 
 
 def _numpys_broadcast_arrays(public: Callable[..., Any]) -> Callable[..., Any]:
@@ -308,5 +306,5 @@ def broadcast_arrays(name: str, args: Sequence[ArrayLike]) -> tuple[Array, ...]:
     arrays = [array_of(name, x) for x in args]
     shape = broadcast(name, *[x.shape for x in arrays])
     if all([x.shape == shape for x in arrays]):
-        return tuple(arrays)
-    return tuple([x._seen(x._frame(), broadcast_lens(name, x.shape, shape)) for x in arrays])
+        return tuple([wrap_array(x._uop) if x._is_number else x for x in arrays])
+    return tuple([_spread(name, x, shape) for x in arrays])

@@ -28,15 +28,12 @@ def unstack(name: str, x: ArrayLike, axis: int) -> tuple[Array, ...]:
         as many arrays as the axis is long, in the dtype of ``x`` and its shape without ``axis``.
     Raises:
         AxisError: ``axis`` is out of range.
-        ShapeError: ``x`` has no axes.
     Example:
         >>> import uopc_array as xp
         >>> xp.unstack(xp.asarray([[1, 2], [3, 4]]))
         (Array([1, 2], dtype=int64), Array([3, 4], dtype=int64))
     """
     whole = array_of(name, x)
-    if whole.ndim == 0:
-        raise ShapeError(f"{name}: expected one axis or more, got an array of shape ()")
     at = normalize_axis(name, axis, whole.ndim)
     return tuple([whole[(_WHOLE,) * at + (i,)] for i in range(whole.shape[at])])
 
