@@ -220,6 +220,17 @@ def beside_nan(name: str, **keywords: Any) -> tuple[Function, tuple[Any, ...]]:
     return lambda x: getattr(xp, name)(xp.where(xp.asarray(holes), xp.nan, x * x), **keywords), (X,)
 
 
+def in_row(change: Callable[[Any], Any]) -> Function:
+    """The square of a copy that `change` has written to."""
+
+    def f(x: xp.Array) -> xp.Array:
+        y = x * 1.0
+        change(y)
+        return y * y * x
+
+    return f
+
+
 NUMPY_NAMES: Cases = {
     **named(
         "absolute angle arcsinh arctan array asanyarray atleast_1d atleast_2d atleast_3d conjugate copy deg2rad "
@@ -270,6 +281,14 @@ NUMPY_NAMES: Cases = {
     "vsplit": (lambda x: xp.vsplit(x**2, 2)[1], (X,)),
     "hsplit": (lambda x: xp.hsplit(x**2, 3)[1], (X,)),
     "dsplit": (lambda x: xp.dsplit(x**2, 2)[1], (CUBE,)),
+    "compress": (lambda x: xp.compress([True, False, True], x**2, axis=1), (X,)),
+    "choose": (lambda x, y: xp.choose(xp.asarray([[1, 0, 1], [0, 0, 1]]), [x * y, x**2]), (X, Y)),
+    "copyto": (in_row(lambda y: xp.copyto(y, y[::-1] * 2.0, where=xp.asarray(MASK))), (X,)),
+    "putmask": (in_row(lambda y: xp.putmask(y, xp.asarray(MASK), y[0] * 2.0)), (X,)),
+    "place": (in_row(lambda y: xp.place(y, xp.asarray(MASK), y[0, :2] * 2.0)), (X,)),
+    "put functionally": (in_row(lambda y: xp.put(y, [0, -1], y[0, 1:] * 2.0)), (X,)),
+    "put_along_axis": (in_row(lambda y: xp.put_along_axis(y, xp.asarray([[2], [0]]), y[:, 1:2] * 2.0, 1)), (X,)),
+    "fill_diagonal": (in_row(lambda y: xp.fill_diagonal(y, y[0, 2] * 2.0)), (X,)),
     "heaviside": (lambda x, y: xp.heaviside(xp.asarray(X - X[0]), y) * x, (X, Y)),
 }  # fmt: skip
 
@@ -281,22 +300,25 @@ def in_place(change: Callable[[Any, Any], Any]) -> Function:
     return f
 
 
-def in_row(change: Callable[[Any], Any]) -> Function:
-    """The square of a copy that `change` has written to."""
-
-    def f(x: xp.Array) -> xp.Array:
-        y = x * 1.0
-        change(y)
-        return y * y * x
-
-    return f
-
-
 def with_parts(z: xp.Array, x: xp.Array) -> xp.Array:
     y = z * 1.0
     y.real = x
     y.imag *= 2.0
     return y.real**2 + y.imag**3
+
+
+def resized(x: xp.Array) -> xp.Array:
+    y = x * x
+    y.resize(3, 3)
+    return y
+
+
+def reshaped_in_place(x: xp.Array) -> xp.Array:
+    y = x * x
+    row = y[0]
+    y.shape = (3, 2)
+    y[0] *= 3.0
+    return y[:2, 0] * row[:2]
 
 
 METHODS: Cases = {
@@ -336,5 +358,9 @@ METHODS: Cases = {
     "sort": (in_row(lambda y: y.sort(axis=0)), (X,)),
     "fill": (in_row(lambda y: y[0].fill(2.0)), (X,)),
     "put": (in_row(lambda y: y.put([1, 4], [1.5, y[0, 0]])), (X,)),
+    "resize": (resized, (X,)),
+    "compress": (lambda x: x.compress([True, False, True], axis=1) ** 2, (X,)),
+    "choose": (lambda x: (x > 0.5).choose([x * x, x**3]), (X,)),
+    "shape": (reshaped_in_place, (X,)),
     "iteration": (lambda x: sum((row * row for row in x), start=xp.zeros(3)), (X,)),
 }  # fmt: skip

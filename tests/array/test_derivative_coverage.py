@@ -128,6 +128,7 @@ def test_a_function_is_in_a_table_or_has_no_derivative(name: str, called: tuple[
 
 # methods without derivative, as the functions of their names above
 PLAIN_METHODS = set(
+    "byteswap dump dumps getfield setfield setflags tofile "
     "all any argmax argmin argsort nonzero round searchsorted tobytes to_numpy view item tolist "
     "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __floordiv__ __rfloordiv__ __ifloordiv__ __invert__ "
     "__and__ __or__ __xor__ __lshift__ __rshift__ __rand__ __ror__ __rxor__ __rlshift__ __rrshift__ "
