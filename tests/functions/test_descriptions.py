@@ -189,7 +189,7 @@ _VALUES: dict[Any, Any] = {
     ("flip", "axis"): [0, -1, (0, 1), None],
     ("size", "axis"): [0, 1, (0, 1)],
     ("pad", "mode"): ["edge", "mean", "reflect"],
-    ("pad", "kwargs"): [],  # see test_padding
+    **{("pad", name): [] for name in ("constant_values", "end_values", "stat_length", "reflect_type", "kwargs")},
     **{("diagonal", name): [0, 1] for name in ("axis1", "axis2")},
     ("rot90", "k"): [0, 1, 2, -1],
     ("rollaxis", "start"): [0, 1, 2],
