@@ -9,6 +9,8 @@ import pytest
 import uopc_array as xp
 from tests.live_memory import live_bytes
 from uopc_core import MAX_DEPTH, context, plan_stats
+from uopc_core.ir.uop import node_count
+from uopc_core.runtime import pending
 
 N = 1 << 16
 ARRAY_BYTES = 8 * N
@@ -219,3 +221,44 @@ def test_a_training_loop_that_never_reads_its_loss_needs_one_plan_and_keeps_a_bo
         plans.append(plan_stats()["made"])
     assert max(sizes[11:]) <= 1.05 * max(sizes[:11])
     assert plans[-1] == plans[100]
+
+
+def _chain(x: xp.Array) -> xp.Array:
+    for _ in range(20):
+        x = xp.sin(x) + 0.5
+    return x
+
+
+OVER_A_HELD_ARRAY: dict[str, Callable[[xp.Array, int], xp.Array]] = {
+    "sums": lambda x, i: xp.sum(x * i),
+    "elements": lambda x, i: (x + i)[i % 7],
+    "a few elements": lambda x, i: xp.sqrt(x[:50] * i),
+    "chains": lambda x, i: _chain(x + i)[:9],
+    "comparisons": lambda x, i: xp.any(x > i + 0.5),
+    "places of the largest": lambda x, i: xp.argmax(abs(x - i)),
+    "products": lambda x, i: (x + i) @ x,
+}
+
+
+@pytest.mark.parametrize("name", OVER_A_HELD_ARRAY)
+def test_a_list_of_values_of_one_array_holds_a_bounded_number_of_nodes(name: str) -> None:
+    x, function = xp.asarray(np.linspace(0.0, 9.0, 10_000)), OVER_A_HELD_ARRAY[name]
+    kept: list[xp.Array] = []
+    with context(pending_bytes=1 << 20, tier="interpret"):
+        pending.when_many(pending.LEAST_NODES, pending._note_many)  # as at the start of a process
+        start, n_nodes = node_count(), 0
+        while n_nodes < 5 * pending.LEAST_NODES:
+            before = node_count()
+            kept.append(function(x, len(kept)))
+            n_nodes += max(0, node_count() - before)
+            assert node_count() <= start + 2 * pending.LEAST_NODES
+    for i in (0, 7, len(kept) // 2, len(kept) - 1):
+        np.testing.assert_allclose(np.asarray(kept[i]), np.asarray(function(xp.asarray(np.asarray(x)), i)))
+
+
+def test_nodes_that_take_less_than_their_values_are_left_alone() -> None:
+    x = xp.asarray(np.linspace(0.0, 9.0, 10_000))
+    with context(pending_bytes=0):
+        pending.when_many(0, pending._note_many)
+        kept = [x * i for i in range(pending.LEAST_NODES)]
+        assert all(y._uop.realized is None for y in kept)

@@ -8,8 +8,9 @@ WeakValueDictionary, and every operation of the user makes one or more.
 from __future__ import annotations
 
 import struct
+import sys
 import weakref
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import islice
 from math import prod
 from typing import Any
@@ -21,7 +22,17 @@ from uopc_core.errors import DTypeError
 from uopc_core.ir.infer import INFER, Shape
 from uopc_core.ir.op import Ops
 
-__all__ = ["TRACED", "TRACKED", "TYPED_BY_DTYPE", "Scalar", "UOp", "latest_nodes", "toposort"]
+__all__ = [
+    "TRACED",
+    "TRACKED",
+    "TYPED_BY_DTYPE",
+    "Scalar",
+    "UOp",
+    "latest_nodes",
+    "node_count",
+    "toposort",
+    "when_many",
+]
 
 Scalar = bool | int | float | complex
 
@@ -43,6 +54,8 @@ class _Ref(weakref.ref["UOp"]):
 
 
 _table: dict[Hashable, _Ref] = {}
+_many = sys.maxsize  # nodes in the table, above which `_tell` is called
+_tell: Callable[[], None] | None = None
 # broadcast constants are made over and over by user code: the latest ones are kept alive
 _recent_consts: dict[Hashable, UOp] = {}
 _MAX_RECENT_CONSTS = 4096
@@ -374,11 +387,31 @@ def _make(key: Hashable, op: Ops, src: tuple[UOp, ...], arg: Any, dtype: DType |
     while True:
         entered = _table.setdefault(key, ref)
         if entered is ref:
+            if len(_table) > _many:
+                _tell_once()
             return node
         other = entered()
         if other is not None:  # another thread was first
             return other
         _forget(entered)
+
+
+def node_count() -> int:
+    """How many nodes live that have not been computed, leaves of arrays included."""
+    return len(_table)
+
+
+def when_many(n: int, tell: Callable[[], None]) -> None:
+    """Have `tell` called, once, when a node is made and there are more than `n`."""
+    global _many, _tell
+    _tell, _many = tell, n
+
+
+def _tell_once() -> None:
+    global _many
+    _many = sys.maxsize
+    if _tell is not None:
+        _tell()
 
 
 def _flags_of(op: Ops, arg: Any, dtype: DType, flags: int) -> int:

@@ -1,8 +1,10 @@
-"""Pending work is bounded: in depth, and in the memory that nothing but pending work holds.
+"""Pending work is bounded: in depth, in the memory that nothing but pending work holds, and in the number of nodes.
 
 Counted is memory that handles have left while nodes still read it: noted where a handle leaves a node, taken off where
 the node goes. When that passes the bound, the next handle that is made has the oldest work computed. What NumPy would
 hold instead, the values of handles that wait for this memory, is allowed on top.
+Nodes over arrays that are held count for NODE_BYTES each. When they pass the bound, those are computed, the oldest
+first, that take more than their value does: a list of sums of one array is a list of numbers then.
 A graph that becomes too deep is cut below the handles that it was built on, the oldest first, not where it happens to
 be deep. In a loop those stand for what one step hands to the next, so it is cut at the same place of its body each
 time, and one plan serves.
@@ -14,7 +16,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from uopc_core.ir.uop import TRACKED, UOp
+from uopc_core.ir.op import MOVEMENT, Ops
+from uopc_core.ir.uop import TRACED, TRACKED, UOp, latest_nodes, node_count, when_many
 from uopc_core.runtime.execute import MAX_DEPTH
 from uopc_core.schedule.canonical import WORTH_KEEPING
 from uopc_core.schedule.shared import held_above
@@ -23,7 +26,9 @@ from uopc_core.settings import current
 __all__ = ["is_due", "note_release", "relieve", "shorten", "when_due"]
 
 NODE_BYTES = 1024  # what a leaf and the nodes above it take themselves, about
+LEAST_NODES = 1 << 14  # that are nobody's concern, whatever the bound
 _EVERYTHING = 1 << 30
+_VIEWS = frozenset(op for op in MOVEMENT if op not in (Ops.PAD, Ops.CONCAT))
 
 Compute = Callable[[Sequence[UOp]], Any]
 
@@ -33,15 +38,17 @@ class _State:
     held: bytes by the weak reference to the node that refers to them, the node left first first.
     bytes: the sum.
     allowed: of it, what the last look found that NumPy would hold, or that nothing can be done about.
-    is_due: whether the bound has been passed since.
+    are_many: whether there are more nodes than the bound.
+    is_due: whether one of the bounds has been passed since.
     """
 
-    __slots__ = ("allowed", "bytes", "held", "is_due")
+    __slots__ = ("allowed", "are_many", "bytes", "held", "is_due")
 
     def __init__(self) -> None:
         self.held: dict[Any, int] = {}
         self.bytes = 0
         self.allowed = 0
+        self.are_many = False
         self.is_due = False
 
 
@@ -70,9 +77,30 @@ def note_release(node: UOp) -> None:
     _state.held[ref] = n_bytes
     _state.bytes += n_bytes
     if _state.bytes > _state.allowed + current().pending_bytes and not _state.is_due:
-        _state.is_due = True
-        for callback in _watchers:
-            callback()
+        _call_watchers()
+
+
+def _call_watchers() -> None:
+    _state.is_due = True
+    for callback in _watchers:
+        callback()
+
+
+def _note_many() -> None:
+    """Called where there are more nodes than when somebody last looked."""
+    n, most = node_count(), _most_nodes()
+    if n <= most:
+        when_many(min(n + max(n // 2, LEAST_NODES), most), _note_many)
+    else:
+        _state.are_many = True
+        _call_watchers()
+
+
+def _most_nodes() -> int:
+    return max(LEAST_NODES, current().pending_bytes // NODE_BYTES)
+
+
+when_many(LEAST_NODES, _note_many)
 
 
 def _note_end(ref: Any) -> None:
@@ -85,6 +113,9 @@ def relieve(compute: Compute) -> None:
     An error of such work is told to whoever asks for its value.
     """
     _state.is_due = False
+    if _state.are_many:
+        _state.are_many = False
+        _relieve_of_nodes(compute)
     bound = current().pending_bytes
     waiting = _waiting()
     instead = sum([_size(node) for node in waiting])
@@ -109,6 +140,42 @@ def _waiting() -> list[UOp]:
 
 def _size(node: UOp) -> int:
     return node.size * node.dtype.itemsize
+
+
+def _relieve_of_nodes(compute: Compute) -> None:
+    """Compute the oldest values that take less than their nodes, until there are half as many nodes as there may be."""
+    most = _most_nodes()
+    for ref in _dear_to_wait_for():
+        if node_count() <= most // 2:
+            break
+        node = ref()
+        if node is not None and node.realized is None:
+            try:
+                compute([node])
+            except Exception:  # it stays pending
+                continue
+    n = node_count()
+    when_many(n + max(n // 2, LEAST_NODES), _note_many)  # what is left is needed, or nothing is gained by it
+
+
+def _dear_to_wait_for() -> list[weakref.ref[UOp]]:
+    """What handles stand for that has a value smaller than its nodes, the oldest first."""
+    found = [
+        weakref.ref(node)
+        for node in latest_nodes(_EVERYTHING)
+        if node.held
+        and not node.flags & (TRACKED | TRACED)
+        and _size(node) <= NODE_BYTES * node.depth
+        and not _is_view_of_memory(node)
+    ]
+    found.reverse()
+    return found
+
+
+def _is_view_of_memory(node: UOp) -> bool:
+    while node.realized is None and node.op in _VIEWS:
+        (node,) = node.src
+    return node.realized is not None
 
 
 def shorten(node: UOp, compute: Compute) -> None:
