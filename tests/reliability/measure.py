@@ -15,7 +15,11 @@ _PACKAGES = ("uopc_core", "uopc_array")
 
 
 def live() -> Counter[str]:
-    """How many objects of each class of the packages there are, and entries of the tables that a process keeps."""
+    """How many objects of each class of the packages there are, and entries of the tables that a process keeps.
+
+    The latest constants are let go of: how many there are depends on when their table was last cleared.
+    """
+    uop._recent_consts.clear()
     gc.collect()
     counts = Counter(type(x).__name__ for x in gc.get_objects() if type(x).__module__.startswith(_PACKAGES))
     tables = {"nodes": uop._table, "plans": plan._plans, "records": execute._records, "kernels": cache._functions}
