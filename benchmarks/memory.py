@@ -24,7 +24,7 @@ from benchmarks.environment import describe, one_core_environment
 from benchmarks.memory_programs import LOOPS, NUMPY, PROGRAMS
 from uopc_core import current
 
-__all__ = ["CONTESTANTS", "main", "measure_loop", "measure_program", "peak_table", "steps_table"]
+__all__ = ["CONTESTANTS", "call_of", "inputs_of", "main", "measure_loop", "measure_program", "namespace", "settled"]
 
 ROOT = Path(__file__).parent.parent
 MIB = 1 << 20
@@ -37,7 +37,7 @@ OURS_JIT, JAX, JAX_JIT = f"{OURS}, jit", "jax", "jax, jit"
 CONTESTANTS = (NUMPY, OURS, OURS_JIT, JAX, JAX_JIT)
 
 
-def _namespace(contestant: str) -> tuple[Any, Any]:
+def namespace(contestant: str) -> tuple[Any, Any]:
     """What is like NumPy, and what has `grad`; imported late, since a contestant has its process alone."""
     if contestant == NUMPY:
         return np, None
@@ -48,11 +48,13 @@ def _namespace(contestant: str) -> tuple[Any, Any]:
     return jax.numpy, jax
 
 
-def _settled(result: Any) -> Any:
+def settled(result: Any) -> Any:
     """The same with every array in memory."""
-    for x in result if isinstance(result, (list, tuple)) else [result]:
+    stack: list[Any] = [result]
+    while stack:
+        x = stack.pop()
         if isinstance(x, (list, tuple)):
-            _settled(x)
+            stack += x
         elif hasattr(x, "block_until_ready"):
             x.block_until_ready()
         elif hasattr(x, "to_numpy"):
@@ -78,10 +80,11 @@ def _resident_peak(call: Callable[[], Any]) -> int:
     return peak
 
 
-def _call_of(contestant: str, name: str) -> Callable[..., Any]:
+def call_of(contestant: str, name: str) -> Callable[..., Any]:
+    """A program as this contestant runs it."""
     program = PROGRAMS[name]
-    xp, transforms = _namespace(contestant)
-    run = program.run
+    xp, transforms = namespace(contestant)
+    run: Any = program.run
     if contestant == NUMPY and program.by_numpy is not None:
         run = program.by_numpy
     elif contestant in (JAX, JAX_JIT) and program.by_jax is not None:
@@ -93,27 +96,32 @@ def _call_of(contestant: str, name: str) -> Callable[..., Any]:
     return transforms.jit(call) if contestant in (OURS_JIT, JAX_JIT) else call
 
 
-def _moved(contestant: str, inputs: Sequence[Any]) -> list[Any]:
-    xp, _ = _namespace(contestant)
-    return [[xp.asarray(x) for x in value] if isinstance(value, list) else xp.asarray(value) for value in inputs]
+def inputs_of(contestant: str, name: str, n: int) -> list[Any]:
+    """The arrays of a program, in the memory of the library."""
+    xp, _ = namespace(contestant)
+
+    def moved(value: Any) -> Any:
+        return [*map(moved, value)] if isinstance(value, list) else xp.asarray(value)
+
+    return [*map(moved, PROGRAMS[name].inputs(n))]
 
 
 def measure_program(contestant: str, name: str, n: int) -> list[int]:
     """The peaks of some calls in a row in this process, in bytes."""
-    call = _call_of(contestant, name)
-    _settled(call(*_moved(contestant, PROGRAMS[name].inputs(4096))))
-    arrays = _moved(contestant, PROGRAMS[name].inputs(n))
-    return [_resident_peak(lambda: _settled(call(*arrays))) for _ in range(CALLS)]
+    call = call_of(contestant, name)
+    settled(call(*inputs_of(contestant, name, 4096)))
+    arrays = inputs_of(contestant, name, n)
+    return [_resident_peak(lambda: settled(call(*arrays))) for _ in range(CALLS)]
 
 
 def measure_loop(contestant: str, name: str, n: int, n_steps: int) -> list[int]:
     """What is resident at some moments of a loop, the first after a tenth of its steps, in bytes."""
-    xp, transforms = _namespace(contestant)
+    xp, transforms = namespace(contestant)
     loop = LOOPS[name]
     small = loop.start(xp, transforms, 4096)
     for i in range(20):
         loop.step(small, i)
-    _settled(loop.finish(small))
+    settled(loop.finish(small))
     del small
     state = loop.start(xp, transforms, n)
     gc.collect()
@@ -124,7 +132,7 @@ def measure_loop(contestant: str, name: str, n: int, n_steps: int) -> list[int]:
         loop.step(state, i)
         if i + 1 == marks[len(found)]:
             found.append(_status_bytes("VmRSS") - before)
-    _settled(loop.finish(state))
+    settled(loop.finish(state))
     return found
 
 

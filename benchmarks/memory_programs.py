@@ -19,6 +19,8 @@ __all__ = ["LOOPS", "NUMPY", "PROGRAMS", "Loop", "Program"]
 
 Array = Any
 NUMPY = "numpy"
+# of a namespace, transformations, and one array, two or three
+Run = Callable[[Any, Any, Any], Any] | Callable[[Any, Any, Any, Any], Any] | Callable[[Any, Any, Any, Any, Any], Any]
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,9 @@ class Program:
     """
 
     inputs: Callable[[int], list[Any]]
-    run: Callable[..., Any]
-    by_numpy: Callable[..., Any] | None = None
-    by_jax: Callable[..., Any] | None = None
+    run: Run
+    by_numpy: Run | None = None
+    by_jax: Run | None = None
     is_pure: bool = True
 
 
@@ -134,7 +136,10 @@ def add_at(xp: Any, _: Any, x: Array, places: Array) -> Array:
 
 
 def train_step(xp: Any, transforms: Any, params: list[Array], x: Array, labels: Array) -> Array:
-    value, slopes = transforms.value_and_grad(lambda p: loss(xp, p, x, labels))(params)
+    def loss_of(p: list[Array]) -> Array:
+        return loss(xp, p, x, labels)
+
+    value, slopes = transforms.value_and_grad(loss_of)(params)
     return [value, *[p - 1e-3 * slope for p, slope in zip(params, slopes, strict=True)]]
 
 
@@ -293,7 +298,11 @@ def _model(xp: Any, transforms: Any, n: int) -> SimpleNamespace:
         if transforms is None:
             value, *slopes = by_hand(list(p), x, y)
             return value, slopes
-        return transforms.value_and_grad(lambda p: loss(xp, p, x, y))(list(p))
+
+        def loss_of(p: list[Array]) -> Array:
+            return loss(xp, p, x, y)
+
+        return transforms.value_and_grad(loss_of)(list(p))
 
     return SimpleNamespace(params=[xp.asarray(p) for p in params], step=step, value=None, read=[])
 

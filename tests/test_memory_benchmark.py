@@ -1,0 +1,74 @@
+"""The programs and loops of `benchmarks.memory`, small, by counts of bytes; and that the script runs."""
+
+import gc
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import memory
+from benchmarks.contest import OURS
+from benchmarks.memory_programs import LOOPS, NUMPY, PROGRAMS
+from tests.live_memory import live_bytes
+from tests.peak_memory import peak_bytes
+from uopc_core import context
+
+N = 1 << 19  # elements of the inputs
+SLACK = 7 << 19  # blocks, and buffers of NumPy's
+BOUND = 1 << 20
+
+
+def peak_of(contestant: str, name: str) -> int:
+    call = memory.call_of(contestant, name)
+    memory.settled(call(*memory.inputs_of(contestant, name, 1024)))  # modules are loaded
+    arrays = memory.inputs_of(contestant, name, N)
+    gc.collect()
+    return peak_bytes(lambda: memory.settled(call(*arrays)))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_takes_no_more_than_numpy_and_the_bound_on_pending_work(name: str) -> None:
+    with context(tier="interpret", verify=False, pending_bytes=BOUND):
+        assert peak_of(OURS, name) <= peak_of(NUMPY, name) + BOUND + SLACK
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_holds_no_more_after_many_steps_than_after_a_few(name: str) -> None:
+    loop = LOOPS[name]
+    with context(tier="interpret", verify=False, pending_bytes=BOUND):
+        state = loop.start(*memory.namespace(OURS), 1 << 14)
+        start = live_bytes()
+        most = []
+        for i in range(60):
+            loop.step(state, i)
+            if i % 6 == 5:
+                most.append(live_bytes() - start)
+        assert max(most[5:]) <= max(max(most[:5]), BOUND) + (1 << 18)
+        memory.settled(loop.finish(state))
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_has_numpys_values(name: str) -> None:
+    found = []
+    for contestant in (NUMPY, OURS):
+        state = LOOPS[name].start(*memory.namespace(contestant), 1 << 12)
+        for i in range(20):
+            LOOPS[name].step(state, i)
+        values = LOOPS[name].finish(state)
+        found.append(np.concatenate([np.ravel(np.asarray(x)) for x in (values if type(values) is list else [values])]))
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="resident memory is read from Linux's /proc")
+def test_the_script_measures_in_processes_of_their_own(capfd: pytest.CaptureFixture[str]) -> None:
+    assert memory.main(["--quick", "--row", "sum of bytes", "--row", "running sum"]) == 0
+    shown = capfd.readouterr().out
+    assert re.search(r"\| sum of bytes \| \d+ \| \d+ \| \d+ \|", shown)
+    assert re.search(r"\| running sum \| numpy \|( \d+ \|){5}\n\| running sum \| uopc_array \|( \d+ \|){5}", shown)
+    assert "nothing takes more than it may" in shown
+
+
+def test_a_row_that_is_not_there_is_named(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="no row of that name; there are sum of bytes, "):
+        memory.main(["--quick", "--row", "no such row"])
