@@ -18,6 +18,7 @@ from uopc_core.dtype import (
     is_inexact,
     is_integer,
     is_unsigned,
+    name_of,
     real_dtype,
 )
 from uopc_core.endings import before_finalizers
@@ -93,6 +94,7 @@ __all__ = [
     "is_unsigned",
     "jvp",
     "make_plan",
+    "name_of",
     "note_release",
     "plan_stats",
     "prepare_compiler",

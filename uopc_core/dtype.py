@@ -23,6 +23,7 @@ __all__ = [
     "is_inexact",
     "is_integer",
     "is_unsigned",
+    "name_of",
     "real_dtype",
 ]
 
@@ -65,6 +66,12 @@ SHORT_NAMES: dict[DType, str] = {
 DTYPE_OF_SHORT_NAME: dict[str, DType] = {name: dtype for dtype, name in SHORT_NAMES.items()}
 DTYPES: tuple[DType, ...] = tuple(SHORT_NAMES)
 _CANONICAL: dict[DType, DType] = {dtype: dtype for dtype in DTYPES}
+_NAMES: dict[DType, str] = {dtype: dtype.name for dtype in DTYPES}
+
+
+def name_of(dtype: DType) -> str:
+    """What NumPy calls it. `dtype.name` itself imports at each call, which at the end of Python nobody can."""
+    return _NAMES.get(dtype) or dtype.name
 
 
 def as_dtype(value: Any, name: str = "dtype") -> DType:
@@ -80,7 +87,7 @@ def as_dtype(value: Any, name: str = "dtype") -> DType:
             return _CANONICAL[np.dtype(cast("Any", value))]
     except (KeyError, TypeError, ValueError):
         pass
-    names = " ".join(dtype.name for dtype in DTYPES)
+    names = " ".join(name_of(dtype) for dtype in DTYPES)
     raise DTypeError(f"{name}: expected a dtype, one of {names}, got {_words_for(value)}")
 
 

@@ -36,6 +36,7 @@ def _prepare() -> None:
     load_what_computes()
     for method in _METHODS:
         getattr(np.ones(1), method)()
+    str(np.ones(1))
     for callback in _callbacks:
         callback()
 

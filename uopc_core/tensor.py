@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 
 from uopc_core import tensor_functions as functions
-from uopc_core.dtype import dtypes, is_bool, is_integer
+from uopc_core.dtype import dtypes, is_bool, is_integer, name_of
 from uopc_core.errors import DTypeError, GradientError
 from uopc_core.ir import Ops, Scalar, UOp, toposort
 from uopc_core.ir.composite import broadcast_to, concat, iota, reduce_axes, stack, unsqueeze
@@ -83,7 +83,7 @@ class Tensor(Handle):
             GradientError: this Tensor is not one real floating number, or one of `params` is no variable of its graph.
         """
         if self.size != 1 or self.dtype.kind != "f":
-            raise GradientError(f"backward: expected one real floating number, got {self.dtype.name} {self.shape}")
+            raise GradientError(f"backward: expected one real floating number, got {name_of(self.dtype)} {self.shape}")
         targets = [params] if isinstance(params, Tensor) else list(params)
         _check_targets(self._uop, targets)
         gradients = gradient(self._uop, [p._uop for p in targets])
@@ -272,7 +272,7 @@ class Tensor(Handle):
     def where(self, x: TensorLike, y: TensorLike) -> Tensor:
         """`x` where this bool Tensor holds, else `y`."""
         if not is_bool(self.dtype):
-            raise DTypeError(f"where: expected a bool condition, got {self.dtype.name}; compare it with something")
+            raise DTypeError(f"where: expected a bool condition, got {name_of(self.dtype)}; compare it with something")
         a, b = branches(x, y)
         shape = functions.broadcast_shapes(self.shape, a.shape)
         return Tensor._of(broadcast_to(self._uop, shape).where(broadcast_to(a, shape), broadcast_to(b, shape)))

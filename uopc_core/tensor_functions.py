@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from uopc_core.dtype import DType, as_dtype, dtypes, is_bool, is_complex, is_float, is_inexact, is_integer
+from uopc_core.dtype import DType, as_dtype, dtypes, is_bool, is_complex, is_float, is_inexact, is_integer, name_of
 from uopc_core.errors import AxisError, DTypeError, ShapeError
 from uopc_core.ir import Ops, Scalar, UOp
 from uopc_core.ir.composite import (
@@ -252,7 +252,7 @@ def log_softmax(x: UOp, axis: int) -> UOp:
 def one_hot(labels: UOp, n_classes: int) -> UOp:
     """The bool mask ``[..., c] = labels[...] == c``."""
     if not is_integer(labels.dtype):
-        raise DTypeError(f"one_hot: expected integer labels, got {labels.dtype.name}")
+        raise DTypeError(f"one_hot: expected integer labels, got {name_of(labels.dtype)}")
     shape = (*labels.shape, n_classes)
     column = broadcast_to(unsqueeze(labels.cast(dtypes.int64), labels.ndim), shape)
     return iota(shape, labels.ndim).eq(column)
@@ -268,7 +268,7 @@ def cross_entropy(logits: UOp, labels: UOp) -> UOp:
     else:
         raise ShapeError(
             f"cross_entropy: expected integer labels of shape {logits.shape[:-1]} or probabilities of shape "
-            f"{logits.shape}, got {labels.dtype.name} {labels.shape}"
+            f"{logits.shape}, got {name_of(labels.dtype)} {labels.shape}"
         )
     return -picked.reduce(Ops.ADD, picked.ndim) / float(prod(logits.shape[:-1]))
 

@@ -13,7 +13,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from uopc_core import tensor_functions as functions
-from uopc_core.dtype import DType, is_bool, is_inexact, is_integer
+from uopc_core.dtype import DType, is_bool, is_inexact, is_integer, name_of
 from uopc_core.errors import GradientError, IndexBoundsError, ShapeError
 from uopc_core.ir import TRACED, TRACKED, UOp
 from uopc_core.runtime.buffer import Buffer
@@ -109,9 +109,9 @@ class Handle:
         memory = self._uop.realized
         grad = ", requires_grad=True" if self.requires_grad else ""
         if memory is None or self.size > _SHOWN_ELEMENTS:
-            return f"Tensor(shape={self.shape}, dtype={self.dtype.name}{grad})"
+            return f"Tensor(shape={self.shape}, dtype={name_of(self.dtype)}{grad})"
         text = np.array2string(memory.array, separator=", ", prefix="Tensor(")
-        return f"Tensor({text}, dtype={self.dtype.name}{grad})"
+        return f"Tensor({text}, dtype={name_of(self.dtype)}{grad})"
 
     # --- values ---
 
@@ -166,7 +166,7 @@ class Handle:
 def _differentiable_leaf(node: UOp) -> UOp:
     """A leaf with the value of `node` that gradients are taken with respect to."""
     if not is_inexact(node.dtype):
-        raise GradientError(f"requires_grad: expected a floating Tensor, got {node.dtype.name}")
+        raise GradientError(f"requires_grad: expected a floating Tensor, got {name_of(node.dtype)}")
     fresh = Buffer.from_numpy(realize_all([node])[0].array, copy=False)
     fresh.requires_grad = True
     return UOp.buffer(fresh)
@@ -219,7 +219,7 @@ def index_entries(k: Any) -> Sequence[Key]:
         return [int(cast("Any", k))]
     node = node_of(k) if not isinstance(k, SCALARS) else None
     if node is None or not (is_integer(node.dtype) or is_bool(node.dtype)):
-        kind = type(k).__name__ if node is None else f"{node.dtype.name} Tensor"
+        kind = type(k).__name__ if node is None else f"{name_of(node.dtype)} Tensor"
         raise IndexError(f"only integers, slices, ..., None and integer or bool Tensors are indices, got {kind}")
     if is_bool(node.dtype):
         return [Handle(places).uop for places in np.nonzero(np.atleast_1d(Handle(node).numpy()))]

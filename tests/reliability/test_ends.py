@@ -13,6 +13,14 @@ n = np.arange(30_000.0)
 total = float(n.sum())
 ones = np.ones((300, 300))
 
+def message_of(function):
+    try:
+        function()
+    except ValueError as error:
+        return str(error)
+    except TypeError as error:
+        return str(error)
+
 def compute():
     x = xp.asarray(n)
     f = xp.jit(lambda a: xp.sum(a * 3.0))
@@ -34,6 +42,14 @@ def compute():
         "inverse": (xp.linalg.inv(xp.eye(3) * 2)[1, 1], 0.5),
         "in place": (xp.sum(y), 5.0),
         "sorted": (xp.sort(-x)[0], -29_999.0),
+        "fft": (xp.abs(xp.fft.fft(x))[0], total),
+        "real fft": (xp.fft.irfft(xp.fft.rfft(xp.asarray([1.0, 2.0, 4.0, 8.0])))[2], 4.0),
+        "repr": (repr(xp.asarray([1.5, 2.5])) == "Array([1.5, 2.5], dtype=float64)", 1),
+        "repr of what waits": (repr(x * 2)[:21] == "Array([0.0000e+00, 2.", 1),
+        "str": (str(xp.arange(3)) == "[0 1 2]", 1),
+        "format": (f"{xp.sum(xp.ones(3)):.2f}" == "3.00", 1),
+        "an error of shapes": ("(3,) and (4,)" in message_of(lambda: xp.ones(3) + xp.ones(4)), 1),
+        "an error of dtypes": ("float64" in message_of(lambda: xp.ones(3) << 1), 1),
     }
     wrong = [name for name, (value, wanted) in found.items() if abs(float(value) - wanted) > 1e-9 * abs(wanted)]
     print("wrong:", *wrong, flush=True)

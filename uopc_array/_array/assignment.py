@@ -25,7 +25,7 @@ from uopc_array._array.lenses import write_back
 from uopc_array._array.nodes import Operand, as_node, cast_handle, cast_node, const_node, is_scalar, to_operand
 from uopc_array._array.origins import scatter
 from uopc_array._array.realize import buffer_of_node
-from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer
+from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
 
 __all__ = ["assign", "assigned", "check_assignable", "operand_for", "scattered", "value_node"]
@@ -98,7 +98,7 @@ def check_assignable(given: DType, dtype: DType) -> None:
     """
     if is_complex(given) and not (is_complex(dtype) or is_bool(dtype)):
         raise DTypeError(
-            f"assignment: a value of {given.name} cannot be stored in an array of {dtype.name}; "
+            f"assignment: a value of {name_of(given)} cannot be stored in an array of {name_of(dtype)}; "
             "take its real part first"
         )
 

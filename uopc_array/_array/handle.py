@@ -45,6 +45,7 @@ from uopc_core import (
     current,
     dtypes,
     is_due,
+    name_of,
     note_release,
     relieve,
     shorten,
@@ -322,8 +323,8 @@ class Handle:
         if alias is None:
             if not self._node.shape:
                 raise TypeError(
-                    f"{name}: a number ({self._node.dtype.name}) cannot be changed in place; bind the name to a new "
-                    "value (t = ...), or make an array of no axes of it: xp.asarray(t)"
+                    f"{name}: a number ({name_of(self._node.dtype)}) cannot be changed in place; bind the name to a "
+                    "new value (t = ...), or make an array of no axes of it: xp.asarray(t)"
                 )
         elif not alias.is_writable:
             raise ValueError(

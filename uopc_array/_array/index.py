@@ -21,7 +21,7 @@ from uopc_array._array.numbers import integer
 from uopc_array._array.origins import gather as gather_places
 from uopc_array._array.realize import NumPyArray, buffer_from_numpy, buffer_of_node, view_in_memory
 from uopc_array._array.tracing import trace_error
-from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_integer
+from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_integer, name_of
 from uopc_core.errors import IndexBoundsError, ShapeError, TraceError
 
 __all__ = [
@@ -109,8 +109,8 @@ def _read_item(item: Any) -> Any:
     node = _node_of_index(item)
     if not (is_integer(node.dtype) or is_bool(node.dtype)):
         raise IndexError(
-            f"index: expected ints, slices, None, ..., integer arrays or bool masks, got an array of {node.dtype.name}"
-            "; convert floating numbers with int(i) or i.astype(xp.int64)"
+            "index: expected ints, slices, None, ..., integer arrays or bool masks, got an array of "
+            f"{name_of(node.dtype)}; convert floating numbers with int(i) or i.astype(xp.int64)"
         )
     return node
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 from uopc_array._array.handle import Handle, View
 from uopc_array._array.lenses import BitsLens, MoveLens, PartLens
 from uopc_array._array.tracing import refuse_exit
-from uopc_core import Ops, as_dtype, is_bool, is_complex
+from uopc_core import Ops, as_dtype, is_bool, is_complex, name_of
 from uopc_core.errors import DTypeError, ShapeError, shortened
 from uopc_core.numerics import elementwise
 
@@ -44,7 +44,7 @@ class Methods(Handle):
     @imag.setter
     def imag(self, value: Any) -> None:
         if not is_complex(self._uop.dtype):
-            raise DTypeError(f"imag: an array of {self._uop.dtype.name} has no imaginary part to assign to")
+            raise DTypeError(f"imag: an array of {name_of(self._uop.dtype)} has no imaginary part to assign to")
         self._named("imag")[...] = value
 
     def _named(self, name: str) -> Any:
@@ -96,7 +96,7 @@ class Methods(Handle):
         node = self._frame()
         wanted = node.dtype if dtype is None else as_dtype(dtype, "view")
         if wanted.itemsize != node.dtype.itemsize:
-            raise ShapeError(f"view: expected a dtype of the size of {node.dtype.name}, got {wanted.name}")
+            raise ShapeError(f"view: expected a dtype of the size of {name_of(node.dtype)}, got {name_of(wanted)}")
         if wanted is not node.dtype and (is_bool(node.dtype) or is_bool(wanted)):
             return self._same_kind(self._uop.cast(wanted))
         lens = BitsLens(wanted)

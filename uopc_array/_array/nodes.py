@@ -15,7 +15,7 @@ from uopc_array._array.foreign import numbers_of
 from uopc_array._array.handle import Handle
 from uopc_array._array.realize import buffer_from_numpy
 from uopc_array._array.tracing import current_record
-from uopc_core import DType, Scalar, UOp, as_dtype, composite, converted, is_bool, is_complex, is_integer
+from uopc_core import DType, Scalar, UOp, as_dtype, composite, converted, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, ShapeError, shortened
 
 __all__ = [
@@ -101,7 +101,7 @@ def mask_node(name: str, where: Any) -> UOp:
         return as_node(where, as_dtype(bool), name=name)
     mask = as_node(where, name=name)
     if not is_bool(mask.dtype):
-        raise DTypeError(f"{name}: expected where of dtype bool, got {mask.dtype.name}")
+        raise DTypeError(f"{name}: expected where of dtype bool, got {name_of(mask.dtype)}")
     return mask
 
 
@@ -121,7 +121,7 @@ def default_dtype(x: Scalar) -> DType:
 
 def _dtype_for_scalar(name: str, x: Scalar, dtype: DType) -> DType:
     if isinstance(x, complex) and not (is_complex(dtype) or is_bool(dtype)):
-        raise DTypeError(f"{name}: a complex number cannot be converted to {dtype.name}; take its real part first")
+        raise DTypeError(f"{name}: a complex number cannot be converted to {name_of(dtype)}; take its real part first")
     return dtype
 
 
@@ -130,7 +130,9 @@ def cast_node(uop: UOp, dtype: DType, name: str = "cast") -> UOp:
     if uop.dtype is dtype:
         return uop
     if is_complex(uop.dtype) and not (is_complex(dtype) or is_bool(dtype)):
-        raise DTypeError(f"{name}: {uop.dtype.name} cannot be converted to {dtype.name}; take the real part first")
+        raise DTypeError(
+            f"{name}: {name_of(uop.dtype)} cannot be converted to {name_of(dtype)}; take the real part first"
+        )
     return uop.cast(dtype)
 
 
@@ -164,7 +166,9 @@ def node_from_numpy(
     if wanted is not given:
         _refuse_without_copy(name, copy, x)
         if is_complex(given) and not (is_complex(wanted) or is_bool(wanted)):
-            raise DTypeError(f"{name}: {given.name} cannot be converted to {wanted.name}; take the real part first")
+            raise DTypeError(
+                f"{name}: {name_of(given)} cannot be converted to {name_of(wanted)}; take the real part first"
+            )
         array = converted(array, wanted)
     return UOp.buffer(buffer_from_numpy(array, copy is not False))
 

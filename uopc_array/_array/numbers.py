@@ -19,7 +19,7 @@ from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import Operand, as_node, cast_node, const_node, is_scalar, to_operand
 from uopc_array._array.realize import NumPyArray, buffer_of_node
 from uopc_array._array.tracing import trace_error
-from uopc_core import TRACED, TRACKED, DType, UOp, composite, is_bool, is_complex, is_integer
+from uopc_core import TRACED, TRACKED, DType, UOp, composite, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, GradientError, ShapeError, shortened
 
 __all__ = [
@@ -161,7 +161,7 @@ def integer_array(name: str, what: str, value: Any, bools: bool = False) -> NumP
         raise shortened(error) from None
     if not (is_integer(node.dtype) or (bools and is_bool(node.dtype)) or node.size == 0):
         _refuse_derivative(name, what, node, "integers")
-        raise DTypeError(f"{name}: expected {what} of an integer dtype, got {node.dtype.name}")
+        raise DTypeError(f"{name}: expected {what} of an integer dtype, got {name_of(node.dtype)}")
     return _value(name, what, node)
 
 

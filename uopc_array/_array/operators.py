@@ -15,7 +15,7 @@ from uopc_array._array.foreign import is_operand
 from uopc_array._array.handle import Handle, View
 from uopc_array._array.nodes import as_node, cast_node, const_node, is_scalar
 from uopc_array._array.promotion import broadcast, promote, promote_comparison, promote_dtypes, promote_floating
-from uopc_core import DType, Ops, UOp
+from uopc_core import DType, Ops, UOp, name_of
 from uopc_core.errors import DTypeError, ShapeError, shortened
 from uopc_core.numerics import elementwise
 
@@ -61,7 +61,7 @@ def _promoted(name: str, body: Callable[[UOp, UOp], UOp], takes: str = "biufc") 
     def function(x: Any, y: Any) -> UOp:
         operands = promote(name, x, y)
         if operands[0].dtype.kind not in takes:
-            raise DTypeError(f"{name}: expected {wanted}, got {operands[0].dtype.name}; {_REMEDIES[takes]}")
+            raise DTypeError(f"{name}: expected {wanted}, got {name_of(operands[0].dtype)}; {_REMEDIES[takes]}")
         return body(*operands)
 
     return function
@@ -155,7 +155,7 @@ def check_same_kind(name: str, given: DType, dtype: DType) -> None:
     """
     if given is not dtype and not np.can_cast(given, dtype, "same_kind"):
         raise DTypeError(
-            f"{name}: the result is {given.name} and cannot be stored in the array of {dtype.name} in place; "
+            f"{name}: the result is {name_of(given)} and cannot be stored in the array of {name_of(dtype)} in place; "
             "write x = x + y instead of x += y, or convert the operand"
         )
 
@@ -262,7 +262,7 @@ def _unary(function: Callable[[UOp], UOp], x: A) -> A:
 
 def _invert(x: UOp) -> UOp:
     if x.dtype.kind not in "biu":
-        raise DTypeError(f"bitwise_invert: expected integers or bool, got {x.dtype.name}; {_REMEDIES['biu']}")
+        raise DTypeError(f"bitwise_invert: expected integers or bool, got {name_of(x.dtype)}; {_REMEDIES['biu']}")
     return elementwise.bitwise_invert(x)
 
 

@@ -21,7 +21,7 @@ from uopc_array._array.nodes import (
     is_scalar,
     to_operand,
 )
-from uopc_core import DTYPES, DType, Scalar, UOp, as_dtype, composite, dtypes
+from uopc_core import DTYPES, DType, Scalar, UOp, as_dtype, composite, dtypes, name_of
 from uopc_core.errors import DTypeError, DTypeValueError, ShapeError, shortened
 
 __all__ = [
@@ -131,7 +131,7 @@ def check_cast(name: str, given: DType, dtype: DType, casting: Any) -> None:
     """
     if not np.can_cast(given, dtype, casting):
         raise DTypeError(
-            f'{name}: {given.name} cannot be converted to {dtype.name} under the rule casting="{casting}"; '
+            f'{name}: {name_of(given)} cannot be converted to {name_of(dtype)} under the rule casting="{casting}"; '
             f'convert the values first, or choose casting="unsafe"'
         )
 

@@ -19,7 +19,7 @@ from uopc_array._array.nodes import node_from_numpy
 from uopc_array._array.realize import pending_bytes, read_only_view
 from uopc_array._array.text import describe, format_array
 from uopc_array._array.tracing import refuse_exit, trace_error
-from uopc_core import TRACED, Ops, Scalar
+from uopc_core import TRACED, Ops, Scalar, name_of
 from uopc_core.errors import shortened
 
 __all__ = ["API_VERSIONS", "Protocols", "rebuild"]
@@ -113,8 +113,8 @@ class Protocols(Handle):
     def __index__(self) -> int:
         if self._uop.dtype.kind not in "iu" or self._uop.shape:
             raise TypeError(
-                f"index: only a 0-d integer array is an index, got shape {self._uop.shape}, {self._uop.dtype.name}; "
-                "convert it with int(x)"
+                f"index: only a 0-d integer array is an index, got shape {self._uop.shape}, "
+                f"{name_of(self._uop.dtype)}; convert it with int(x)"
             )
         return int(_one_element(self, "index"))
 
@@ -215,7 +215,7 @@ class Protocols(Handle):
         if copy is False:
             if dtype is not None and np.dtype(dtype) != values.dtype:
                 raise ValueError(
-                    f"__array__: {values.dtype.name} cannot become {dtype} without a copy; leave copy=False out"
+                    f"__array__: {name_of(values.dtype)} cannot become {dtype} without a copy; leave copy=False out"
                 )
             return self.to_numpy(copy=False)
         return values.astype(values.dtype if dtype is None else dtype, order="C", copy=True)

@@ -20,7 +20,7 @@ from weakref import ref
 
 import numpy as np
 
-from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
+from uopc_core import TRACED, TRACKED, Ops, UOp, name_of, toposort
 from uopc_core.errors import GradientError, TraceError
 from uopc_core.lazy import LazyModule
 
@@ -186,14 +186,14 @@ def trace_error(what: str, uop: UOp, remedy: str = "") -> TraceError:
     record = current_record()
     if record is None:
         return TraceError(
-            f"{what} needs a value, and this array of shape {uop.shape}, {uop.dtype.name}, is left over from a trace "
-            f"that has ended and has none; return it from the traced function instead. Line: {user_line()}"
+            f"{what} needs a value, and this array of shape {uop.shape}, {name_of(uop.dtype)}, is left over from a "
+            f"trace that has ended and has none; return it from the traced function instead. Line: {user_line()}"
         )
     remedy = remedy or _REMEDIES[record.transform]
     around = {param for running in records() for param in running.around}
     inputs = {node for node in toposort([uop]) if node.op is Ops.PARAM}
     return (StateNeededError if inputs <= around else TraceError)(
-        f"{what} needs a value, and inside {record.transform} an array of shape {uop.shape}, {uop.dtype.name}, "
+        f"{what} needs a value, and inside {record.transform} an array of shape {uop.shape}, {name_of(uop.dtype)}, "
         f"has none yet; {remedy}. Line: {user_line()}"
     )
 

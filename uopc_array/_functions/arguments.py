@@ -22,7 +22,7 @@ from uopc_array._array.numbers import (
     number_or_node,
     operand,
 )
-from uopc_core import DType, Ops, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer
+from uopc_core import DType, Ops, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer, name_of
 from uopc_core.errors import AxisError, DTypeError, ShapeError, shortened
 
 __all__ = [
@@ -260,7 +260,7 @@ def as_real(name: str, *nodes: UOp) -> tuple[UOp, ...]:
     """
     if is_complex(nodes[0].dtype):
         raise DTypeError(
-            f"{name}: expected a real dtype, got {nodes[0].dtype.name}; take real(x), imag(x) or abs(x) first"
+            f"{name}: expected a real dtype, got {name_of(nodes[0].dtype)}; take real(x), imag(x) or abs(x) first"
         )
     return nodes
 
@@ -272,6 +272,7 @@ def as_bits(name: str, *nodes: UOp) -> tuple[UOp, ...]:
     """
     if not (is_integer(nodes[0].dtype) or is_bool(nodes[0].dtype)):
         raise DTypeError(
-            f"{name}: expected an integer dtype or bool, got {nodes[0].dtype.name}; convert it with astype(xp.int64)"
+            f"{name}: expected an integer dtype or bool, got {name_of(nodes[0].dtype)}; convert it with "
+            "astype(xp.int64)"
         )
     return nodes

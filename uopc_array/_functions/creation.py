@@ -19,7 +19,7 @@ from uopc_array._functions.arguments import (
     wrap_array,
 )
 from uopc_array._functions.public import function, method
-from uopc_core import DType, UOp, composite, dtypes, is_complex
+from uopc_core import DType, UOp, composite, dtypes, is_complex, name_of
 from uopc_core.errors import DTypeError, ShapeError, shortened
 
 __all__ = ["array", "asarray", "ascontiguousarray", "copy", "empty", "full", "ones", "zeros"]
@@ -58,7 +58,9 @@ def asarray(name: str, a: ArrayLike, dtype: Any = None, copy: bool | None = None
         if (wanted is None or wanted is a.dtype) and not a._is_number:
             return a
         if copy is False and wanted not in (None, a.dtype):
-            raise ValueError(f"{name}: copy=False cannot convert {a.dtype.name} to {wanted.name}; leave copy out")
+            raise ValueError(
+                f"{name}: copy=False cannot convert {name_of(a.dtype)} to {name_of(wanted)}; leave copy out"
+            )
     try:
         return wrap_array(as_node(a, wanted, copy, name))
     except Exception as error:
@@ -240,7 +242,7 @@ def _filled(name: str, shape: tuple[int, ...], value: ArrayLike, dtype: DType | 
     if is_scalar(value):
         wanted = default_dtype(value) if dtype is None else dtype
         if isinstance(value, complex) and not is_complex(wanted):
-            raise DTypeError(f"{name}: a complex fill value needs a complex dtype, got {wanted.name}")
+            raise DTypeError(f"{name}: a complex fill value needs a complex dtype, got {name_of(wanted)}")
         return const_node(name, value, wanted, shape)
     node = as_node(value, dtype, name=name)
     if broadcast_shape(name, node.shape, shape) != shape:

@@ -12,7 +12,7 @@ from uopc_array._array.nodes import cast_node, is_scalar
 from uopc_array._array.promotion import check_cast, check_casting, result_dtype
 from uopc_array._functions.arguments import ArrayLike, node_of, wrap_like
 from uopc_array._functions.public import function, method
-from uopc_core import DType, as_dtype, is_complex, real_dtype
+from uopc_core import DType, as_dtype, is_complex, name_of, real_dtype
 from uopc_core.errors import DTypeError, DTypeValueError
 
 __all__ = ["FloatLimits", "IntegerLimits", "is_of_kind"]
@@ -161,7 +161,7 @@ def finfo(name: str, dtype: Any) -> FloatLimits:
     given = _dtype_with_limits(name, dtype)
     if given.kind not in "fc":
         raise DTypeValueError(
-            f"{name}: expected a real or complex floating dtype, got {given.name}; iinfo is for integers"
+            f"{name}: expected a real or complex floating dtype, got {name_of(given)}; iinfo is for integers"
         )
     real = real_dtype(given) if is_complex(given) else given
     info = np.finfo(real)
@@ -185,7 +185,7 @@ def iinfo(name: str, int_type: Any) -> IntegerLimits:
     """
     dtype = _dtype_with_limits(name, int_type)
     if dtype.kind not in "iu":
-        raise DTypeValueError(f"{name}: expected an integer dtype, got {dtype.name}; finfo is for floating dtypes")
+        raise DTypeValueError(f"{name}: expected an integer dtype, got {name_of(dtype)}; finfo is for floating dtypes")
     info = np.iinfo(dtype)
     return IntegerLimits(info.bits, int(info.max), int(info.min), dtype)
 

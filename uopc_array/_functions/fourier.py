@@ -20,7 +20,7 @@ from uopc_array._functions.arguments import (
     normalize_axis,
 )
 from uopc_array._functions.public import function
-from uopc_core import Ops, UOp, dtypes, is_complex, is_float
+from uopc_core import Ops, UOp, dtypes, is_complex, is_float, name_of
 from uopc_core.errors import DTypeError, ShapeError
 
 __all__: list[str] = []
@@ -301,7 +301,7 @@ def _complex(a: UOp) -> UOp:
 def _real(name: str, a: UOp) -> UOp:
     if is_complex(a.dtype):
         raise DTypeError(
-            f"{name}: expected a real dtype, got {a.dtype.name}; take real(x) first, or use the complex transform"
+            f"{name}: expected a real dtype, got {name_of(a.dtype)}; take real(x) first, or use the complex transform"
         )
     return a if is_float(a.dtype) else a.cast(dtypes.float64)
 

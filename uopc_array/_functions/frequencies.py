@@ -20,7 +20,7 @@ from uopc_array._functions.arguments import (
     optional_dtype,
 )
 from uopc_array._functions.public import function
-from uopc_core import TRACED, DType, UOp, composite, dtypes, is_float
+from uopc_core import TRACED, DType, UOp, composite, dtypes, is_float, name_of
 from uopc_core.errors import DTypeError, IntegerError, ZeroStepError
 
 __all__: list[str] = []
@@ -89,7 +89,7 @@ def _frequencies(
 def _floating(name: str, dtype: Any) -> DType:
     wanted = optional_dtype(name, dtype) or dtypes.float64
     if not is_float(wanted):
-        raise DTypeError(f"{name}: expected a real floating dtype, got {wanted.name}")
+        raise DTypeError(f"{name}: expected a real floating dtype, got {name_of(wanted)}")
     return wanted
 
 

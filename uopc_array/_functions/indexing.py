@@ -14,7 +14,7 @@ from uopc_array._array.realize import buffer_of_node, values_in_memory
 from uopc_array._functions import along_axes
 from uopc_array._functions.arguments import ArrayLike, node_of, normalize_axis
 from uopc_array._functions.public import function
-from uopc_core import UOp, composite, dtypes, is_bool, is_integer
+from uopc_core import UOp, composite, dtypes, is_bool, is_integer, name_of
 from uopc_core.errors import (
     ChoiceBoundsError,
     DTypeError,
@@ -47,7 +47,7 @@ def places_of(name: str, indices: ArrayLike) -> UOp:
         values = values_in_memory(node)
         return node.cast(dtypes.int64) if values is None else node_from_numpy(values.astype(np.int64), None, False)
     if not is_integer(node.dtype):
-        raise IndexDTypeError(f"{name}: expected indices of an integer dtype, got {node.dtype.name}")
+        raise IndexDTypeError(f"{name}: expected indices of an integer dtype, got {name_of(node.dtype)}")
     return composite.as_places(node) if node.dtype is dtypes.uint64 else node
 
 
@@ -213,7 +213,7 @@ def choose(name: str, a: UOp, choices: Sequence[ArrayLike], mode: str) -> UOp:
     """
     check_mode(name, mode)
     if not (is_integer(a.dtype) or is_bool(a.dtype)) or a.dtype is dtypes.uint64:
-        raise DTypeError(f"{name}: expected integers that int64 can hold, or bool, got {a.dtype.name}")
+        raise DTypeError(f"{name}: expected integers that int64 can hold, or bool, got {name_of(a.dtype)}")
     if not isinstance(choices, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # choose(a, b) is easily written
         raise TypeError(f"{name}: expected a sequence of arrays for choices, got {type(choices).__name__}")
     given = list(choices)

@@ -9,7 +9,7 @@ import numpy as np
 from uopc_array._functions.arguments import check_device
 from uopc_array._functions.data_types import is_of_kind
 from uopc_array._functions.public import function
-from uopc_core import DTYPES, DType, dtypes
+from uopc_core import DTYPES, DType, dtypes, name_of
 
 __all__ = ["NamespaceInfo"]
 
@@ -63,7 +63,9 @@ class NamespaceInfo:
             ValueError: an unknown kind.
         """
         check_device("dtypes", device)
-        return {dtype.name: np.dtype(dtype) for dtype in DTYPES if kind is None or is_of_kind("dtypes", dtype, kind)}
+        return {
+            name_of(dtype): np.dtype(dtype) for dtype in DTYPES if kind is None or is_of_kind("dtypes", dtype, kind)
+        }
 
 
 _INFO = NamespaceInfo()

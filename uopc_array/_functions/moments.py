@@ -15,7 +15,7 @@ from uopc_array._array.promotion import promote, promote_to, result_dtype
 from uopc_array._array.realize import values_in_memory
 from uopc_array._functions.arguments import ArrayLike, AxisLike, as_floating, normalize_axes, operand
 from uopc_array._functions.reductions import MASKED, mask_on, reduction
-from uopc_core import Ops, UOp, as_dtype, composite, dtypes, is_complex, is_inexact, real_dtype
+from uopc_core import Ops, UOp, as_dtype, composite, dtypes, is_complex, is_inexact, name_of, real_dtype
 from uopc_core.errors import DTypeError, ShapeError
 from uopc_core.numerics import elementwise
 
@@ -91,7 +91,7 @@ def spread_of(
 def _given_mean(name: str, node: UOp, mean: ArrayLike) -> UOp:
     given = as_node(mean, name=name)
     if is_complex(given.dtype) and not is_complex(node.dtype):
-        raise DTypeError(f"{name}: expected a real mean of {node.dtype.name}, got {given.dtype.name}")
+        raise DTypeError(f"{name}: expected a real mean of {name_of(node.dtype)}, got {name_of(given.dtype)}")
     return cast_node(given, result_dtype(mean, node))
 
 

@@ -23,7 +23,7 @@ from uopc_array._functions.arguments import (
     wrap,
 )
 from uopc_array._functions.public import function
-from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer
+from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, ShapeError, ZeroStepError, shortened
 
 __all__ = ["arange", "eye", "linspace", "meshgrid", "tri", "tril", "triu"]
@@ -100,7 +100,7 @@ def _integer_ramp(name: str, n: int, first: int, gap: int, dtype: DType) -> UOp:
     limits = np.iinfo(dtype)
     for value in (first, first + (n - 1) * gap) if n else ():
         if not limits.min <= value <= limits.max:
-            raise OverflowError(f"{name}: Python integer {value} out of bounds for {dtype.name}")
+            raise OverflowError(f"{name}: Python integer {value} out of bounds for {name_of(dtype)}")
     wide, low = (dtypes.uint64, 0) if dtype is dtypes.uint64 else (dtypes.int64, -(2**63))
     row = composite.iota((n,), 0, wide)
     if gap != 1:

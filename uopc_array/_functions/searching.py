@@ -10,7 +10,7 @@ from uopc_array._array.promotion import broadcast, promote, promote_dtypes
 from uopc_array._array.realize import buffer_of_node
 from uopc_array._functions.arguments import ArrayLike, as_real, check_choice
 from uopc_array._functions.public import function
-from uopc_core import UOp, composite, dtypes, is_integer, searchsorted_vector
+from uopc_core import UOp, composite, dtypes, is_integer, name_of, searchsorted_vector
 from uopc_core.errors import DTypeError, ShapeError, SorterShapeError
 
 __all__: list[str] = []
@@ -74,7 +74,7 @@ def searchsorted(name: str, a: UOp, v: UOp, side: str, sorter: UOp | None) -> UO
 
 def _sorter(name: str, places: UOp, node: UOp) -> UOp:
     if not is_integer(places.dtype):
-        raise DTypeError(f"{name}: expected a sorter of an integer dtype, got {places.dtype.name}")
+        raise DTypeError(f"{name}: expected a sorter of an integer dtype, got {name_of(places.dtype)}")
     if places.ndim != 1:
         raise SorterShapeError(f"{name}: expected a sorter of one axis, got shape {places.shape}")
     if places.shape != node.shape:

@@ -13,7 +13,18 @@ from uopc_array._array.realize import NumPyArray, buffer_of_node
 from uopc_array._functions import along_axes
 from uopc_array._functions.arguments import ArrayLike, check_choice, node_of, normalize_axis, wrap_array
 from uopc_array._functions.public import function
-from uopc_core import TRACKED, Ops, UOp, composite, dtypes, is_bool, is_integer, searchsorted_vector, sort_last_axis
+from uopc_core import (
+    TRACKED,
+    Ops,
+    UOp,
+    composite,
+    dtypes,
+    is_bool,
+    is_integer,
+    name_of,
+    searchsorted_vector,
+    sort_last_axis,
+)
 from uopc_core.errors import DTypeValueError
 
 __all__ = ["UniqueAll", "UniqueCounts", "UniqueInverse"]
@@ -232,7 +243,7 @@ def isin(name: str, element: UOp, test_elements: UOp, invert: bool, kind: Any) -
         check_choice(name, "kind", kind, ("sort", "table"))
         for x in (element, test_elements):
             if kind == "table" and not (is_integer(x.dtype) or is_bool(x.dtype)):
-                raise DTypeValueError(f'{name}: kind "table" is for integers and bool, got {x.dtype.name}')
+                raise DTypeValueError(f'{name}: kind "table" is for integers and bool, got {name_of(x.dtype)}')
     found = _among(element, test_elements)
     return ~found if invert else found
 

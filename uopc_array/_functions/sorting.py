@@ -11,7 +11,7 @@ from uopc_array._array.array import Array
 from uopc_array._functions import along_axes
 from uopc_array._functions.arguments import integer_array, normalize_axis
 from uopc_array._functions.public import function, method
-from uopc_core import UOp, argsort_last_axis, sort_last_axis
+from uopc_core import UOp, argsort_last_axis, name_of, sort_last_axis
 from uopc_core.errors import AxisError, DTypeValueError, ShapeError
 
 __all__: list[str] = []
@@ -136,7 +136,7 @@ def _check_kth(name: str, kth: Any, kind: Any, order: Any, a: UOp, axis: int | N
         raise ValueError(f"{name}: expected order=None, got {order!r:.60}: arrays of numbers have no fields")
     places = np.atleast_1d(integer_array(name, "kth", kth, bools=True))
     if places.dtype.kind not in "iu":  # bool, or the float64 of no places
-        raise DTypeValueError(f"{name}: expected kth of an integer dtype, got {places.dtype.name}")
+        raise DTypeValueError(f"{name}: expected kth of an integer dtype, got {name_of(places.dtype)}")
     if places.ndim > 1:
         raise ShapeError(f"{name}: expected an integer or a sequence of them for kth, got shape {places.shape}")
     n = a.size if axis is None else a.shape[normalize_axis(name, axis, a.ndim)] if a.ndim else 1

@@ -22,7 +22,7 @@ from uopc_array._array.tracing import fresh_number, run_user, substitute
 from uopc_array._functions.arguments import wrap_like
 from uopc_array._transforms.transformed import Transformed, check_function
 from uopc_array._transforms.trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
-from uopc_core import TRACKED, UOp, composite, is_complex, is_float, is_inexact
+from uopc_core import TRACKED, UOp, composite, is_complex, is_float, is_inexact, name_of
 from uopc_core.errors import DTypeError, GradientError, ShapeError, TraceError, shortened, speaks_for_itself
 
 __all__ = ["check_argnums", "grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
@@ -115,8 +115,8 @@ def _variable(name: str, leaf: Any, place: str, into: _Variables) -> Array:
         raise GradientError(f"{name}: {place} must be a floating array or number, got {type(leaf).__name__}") from None
     if not is_inexact(source.dtype):
         raise GradientError(
-            f"{name}: {place} must be floating to differentiate by it, got {source.dtype.name} of shape {source.shape}"
-            "; convert it with astype(xp.float64), or leave it out of argnums"
+            f"{name}: {place} must be floating to differentiate by it, got {name_of(source.dtype)} of shape "
+            f"{source.shape}; convert it with astype(xp.float64), or leave it out of argnums"
         )
     node = source.stage(("variable", fresh_number()))
     into.sources.append(source)
@@ -151,7 +151,9 @@ def _scalar_output(name: str, value: Any) -> UOp:
         wanted = (
             "take its real part" if is_complex(node.dtype) else "the derivative of an integer function is not defined"
         )
-        raise GradientError(f"{name}: the function must return a real floating number, got {node.dtype.name}; {wanted}")
+        raise GradientError(
+            f"{name}: the function must return a real floating number, got {name_of(node.dtype)}; {wanted}"
+        )
     return node
 
 

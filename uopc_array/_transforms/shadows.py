@@ -19,7 +19,7 @@ from uopc_array._array.array import Array
 from uopc_array._array.cells import Root, alias_of, replace
 from uopc_array._array.handle import Handle
 from uopc_array._array.tracing import Record, Shadow, current_record, depends, enter, leave, records, user_line
-from uopc_core import UOp, in_forked_child
+from uopc_core import UOp, in_forked_child, name_of
 from uopc_core.errors import TraceError
 
 __all__ = ["LeftOverArray", "ShadowedArray", "close_record", "run_traced", "shadow"]
@@ -89,9 +89,9 @@ class _LeftOver:
 
     def __str__(self) -> str:
         return (
-            f"an array of shape {self.shape}, {self.dtype.name}, is left over from a trace of {self.function}: inside "
-            f"{self.transform} it had no value, and it has none now; return it from the function, or keep it in an "
-            "attribute of an object that the function is given."
+            f"an array of shape {self.shape}, {name_of(self.dtype)}, is left over from a trace of {self.function}: "
+            f"inside {self.transform} it had no value, and it has none now; return it from the function, or keep it in "
+            "an attribute of an object that the function is given."
         )
 
 
@@ -221,7 +221,7 @@ def _restore_written(record: Record, params: set[UOp]) -> list[str]:
     written = _written(record, params)
     for handle, node in reversed(written):
         replace(handle._cell(), None, node)
-    return [f"an array of shape {node.shape}, {node.dtype.name}" for _, node in reversed(written)]
+    return [f"an array of shape {node.shape}, {name_of(node.dtype)}" for _, node in reversed(written)]
 
 
 def _written(record: Record, params: set[UOp]) -> list[tuple[Any, UOp]]:

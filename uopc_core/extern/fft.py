@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import dtypes, is_complex, is_float
+from uopc_core.dtype import dtypes, is_complex, is_float, name_of
 from uopc_core.errors import DTypeError, ShapeError
 from uopc_core.extern.linalg import batch_leading, call
 from uopc_core.ir.arguments import Field, is_natural, is_tuple_of, one_of
@@ -59,7 +59,7 @@ def _check(name: str, shape: tuple[int, ...], right_dtype: bool, wanted: str) ->
 def _infer_complex(name: str) -> Any:
     def infer(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
         shape, dtype = types[0]
-        _check(name, shape, is_complex(dtype), f"a complex dtype, got {dtype.name}")
+        _check(name, shape, is_complex(dtype), f"a complex dtype, got {name_of(dtype)}")
         return ((shape, dtype),)
 
     return infer
@@ -67,7 +67,7 @@ def _infer_complex(name: str) -> Any:
 
 def _infer_rfft(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
     shape, dtype = types[0]
-    _check("rfft", shape, is_float(dtype), f"a real floating dtype, got {dtype.name}")
+    _check("rfft", shape, is_float(dtype), f"a real floating dtype, got {name_of(dtype)}")
     out = dtypes.complex64 if dtype is dtypes.float32 else dtypes.complex128
     return (((*shape[:-1], shape[-1] // 2 + 1), out),)
 
@@ -75,7 +75,7 @@ def _infer_rfft(params: Params, types: Sequence[TensorType]) -> tuple[TensorType
 def _infer_irfft(params: Params, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
     shape, dtype = types[0]
     n: Any = params[1]
-    _check("irfft", shape, is_complex(dtype), f"a complex dtype, got {dtype.name}")
+    _check("irfft", shape, is_complex(dtype), f"a complex dtype, got {name_of(dtype)}")
     if n < 1 or shape[-1] != n // 2 + 1:
         raise ShapeError(f"irfft: expected n // 2 + 1 elements along the last axis for n = {n}, got shape {shape}")
     return (((*shape[:-1], n), dtypes.float32 if dtype is dtypes.complex64 else dtypes.float64),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from uopc_core.dtype import DType, dtypes, is_float, is_inexact, real_dtype
+from uopc_core.dtype import DType, dtypes, is_float, is_inexact, name_of, real_dtype
 from uopc_core.errors import DTypeError, ShapeError
 from uopc_core.ir.arguments import Field, is_dtype, is_flag, is_shape, is_text, is_tuple_of, one_of
 from uopc_core.ir.extern import Params, TensorType
@@ -21,7 +21,7 @@ UNDEFINED = Field("params", is_tuple_of(is_text, is_shape, is_dtype), "(reason, 
 
 def _check(name: str, shape: tuple[int, ...], dtype: DType, square: bool) -> None:
     if not is_inexact(dtype):
-        raise DTypeError(f"{name}: expected a floating dtype, got {dtype.name}")
+        raise DTypeError(f"{name}: expected a floating dtype, got {name_of(dtype)}")
     if len(shape) < 2 or (square and shape[-1] != shape[-2]):
         wanted = "square matrices (..., M, M)" if square else "matrices (..., M, N)"
         raise ShapeError(f"{name}: expected {wanted}, got shape {shape}")
@@ -103,7 +103,8 @@ def infer_pinv(params: Params, types: Sequence[TensorType]) -> tuple[TensorType,
     tolerance, tolerance_dtype = types[1]
     if tolerance != shape[:-2] or not is_float(tolerance_dtype):
         raise ShapeError(
-            f"pinv: expected a floating tolerance of shape {shape[:-2]}, got {tolerance_dtype.name}{list(tolerance)}"
+            f"pinv: expected a floating tolerance of shape {shape[:-2]}, got "
+            f"{name_of(tolerance_dtype)}{list(tolerance)}"
         )
     return (((*shape[:-2], shape[-1], shape[-2]), dtype),)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from uopc_core.dtype import name_of
 from uopc_core.errors import DTypeError, ShapeError
 from uopc_core.ir.arguments import Field, one_of
 from uopc_core.ir.extern import Extern, TensorType, register_extern
@@ -30,7 +31,7 @@ _CONFLICT_BYTES = 1 << 10  # between neighbours in a row, at multiples of which 
 def _infer_matmul(params: tuple[Any, ...], types: Sequence[TensorType]) -> tuple[TensorType, ...]:
     (x, x_dtype), (y, y_dtype) = types
     if x_dtype is not y_dtype:
-        raise DTypeError(f"matmul: expected two operands of one dtype, got {x_dtype.name} and {y_dtype.name}")
+        raise DTypeError(f"matmul: expected two operands of one dtype, got {name_of(x_dtype)} and {name_of(y_dtype)}")
     if len(x) != len(y) or len(x) < 2 or x[:-2] != y[:-2] or x[-1] != y[-2]:
         raise ShapeError(f"matmul: expected (..., M, K) and (..., K, N) with equal batch axes, got {x} and {y}")
     return (((*x[:-1], y[-1]), x_dtype),)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import dtypes
+from uopc_core.dtype import dtypes, name_of
 from uopc_core.errors import ShapeError
 from uopc_core.ir import Extern, Ops, TensorType, UOp, composite, register_extern
 from uopc_core.ir.arguments import Field, is_flag, is_tuple_of, one_of
@@ -60,7 +60,7 @@ def _check_axis(given: TensorType) -> None:
 def _infer_searchsorted(params: Any, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
     (shape, dtype), (values_shape, values_dtype) = types
     if len(shape) != 1 or dtype is not values_dtype:
-        raise ShapeError(f"searchsorted: expected a vector and values of its dtype, got {dtype.name}{list(shape)}")
+        raise ShapeError(f"searchsorted: expected a vector and values of its dtype, got {name_of(dtype)}{list(shape)}")
     return ((values_shape, dtypes.int64),)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import converted, dtypes, is_complex, is_inexact
+from uopc_core.dtype import converted, dtypes, is_complex, is_inexact, name_of
 from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.externs import call_extern
 from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
@@ -63,7 +63,7 @@ def _memory(node: UOp) -> _Function:
 def _param(node: UOp) -> _Function:
     def missing() -> Any:
         raise ValueError(
-            f"evaluate: input {node.arg[0]} ({node.dtype.name} {node.shape}) has no value; give one in env"
+            f"evaluate: input {node.arg[0]} ({name_of(node.dtype)} {node.shape}) has no value; give one in env"
         )
 
     return missing

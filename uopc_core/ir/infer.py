@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from uopc_core.dtype import DTYPES, DType, dtypes, is_bool, is_complex, is_float, is_integer, real_dtype
+from uopc_core.dtype import DTYPES, DType, dtypes, is_bool, is_complex, is_float, is_integer, name_of, real_dtype
 from uopc_core.errors import DTypeError, ShapeError
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import COMPARISONS, COMPLEX_FUNCTIONS, REDUCIBLE, SCANNABLE, SCATTER_MODES, Ops
@@ -25,7 +25,7 @@ Rule = Callable[[Ops, Sources, Any, "DType | None"], tuple[Shape, DType]]
 
 
 def _fail_dtype(op: Ops, src: Sources, wanted: str) -> DTypeError:
-    given = ", ".join(s.dtype.name for s in src)
+    given = ", ".join(name_of(s.dtype) for s in src)
     return DTypeError(f"{op.name}: expected {wanted}, got {given}")
 
 
@@ -79,7 +79,7 @@ def _infer_iota(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[S
 def _infer_random(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
     _need(op, src, 1)
     if src[0].dtype is not dtypes.uint64 or src[0].shape != ():
-        raise DTypeError(f"RANDOM: expected a uint64 key of shape (), got {src[0].dtype.name} {src[0].shape}")
+        raise DTypeError(f"RANDOM: expected a uint64 key of shape (), got {name_of(src[0].dtype)} {src[0].shape}")
     return arg, dtypes.uint64
 
 
@@ -161,7 +161,7 @@ def _infer_cast(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[S
     _need(op, src, 1)
     assert dtype is not None, "CAST needs a dtype"
     if is_complex(src[0].dtype) and not (is_complex(dtype) or is_bool(dtype)):
-        raise _fail_dtype(op, src, f"real numbers to convert to {dtype.name} (take REAL or IMAG first)")
+        raise _fail_dtype(op, src, f"real numbers to convert to {name_of(dtype)} (take REAL or IMAG first)")
     return src[0].shape, dtype
 
 

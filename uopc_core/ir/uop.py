@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import DType, as_dtype, is_bool, is_complex, is_float, is_integer
+from uopc_core.dtype import DType, as_dtype, is_bool, is_complex, is_float, is_integer, name_of
 from uopc_core.errors import DTypeError
 from uopc_core.ir.infer import INFER, Shape
 from uopc_core.ir.op import Ops
@@ -197,7 +197,7 @@ class UOp:
 
     def __repr__(self) -> str:
         arg = "" if self.arg is None else f", arg={self.arg!r}"
-        return f"UOp({self.op.name}, {self.dtype.name}{list(self.shape)}{arg}, {len(self.src)} sources)"
+        return f"UOp({self.op.name}, {name_of(self.dtype)}{list(self.shape)}{arg}, {len(self.src)} sources)"
 
     def __reduce__(self) -> Any:
         raise TypeError("UOp: a node is not pickled; write it with to_uir and read it with from_uir")
@@ -435,7 +435,7 @@ def _as_value_of(value: Any, dtype: DType) -> Scalar:
         bits = 8 * dtype.itemsize
         low, high = (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
         if not low <= whole <= high:
-            raise OverflowError(f"Python integer {whole} out of bounds for {dtype.name}")
+            raise OverflowError(f"Python integer {whole} out of bounds for {name_of(dtype)}")
         return whole
     if is_bool(dtype):
         return bool(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from uopc_core.dtype import name_of
 from uopc_core.errors import DTypeError, ShapeError, VerifyError
 from uopc_core.ir.arguments import FIELDS, field_values
 from uopc_core.ir.infer import INFER
@@ -52,7 +53,9 @@ def _verify_type(node: UOp) -> None:
     except (ShapeError, DTypeError) as error:
         raise _fault(node, "a node that its type rule accepts", error) from None
     if (shape, dtype) != (node.shape, node.dtype):
-        raise _fault(node, f"{dtype.name}{list(shape)} by the type rule", f"{node.dtype.name}{list(node.shape)}")
+        raise _fault(
+            node, f"{name_of(dtype)}{list(shape)} by the type rule", f"{name_of(node.dtype)}{list(node.shape)}"
+        )
 
 
 def _verify_identity(node: UOp) -> None:
@@ -86,4 +89,4 @@ def _verify_depth(node: UOp) -> None:
 def _verify_memory(node: UOp) -> None:
     memory = node.realized
     if memory is not None and (memory.shape != node.shape or memory.dtype is not node.dtype):
-        raise _fault(node, "memory of the node's own type", f"{memory.dtype.name}{list(memory.shape)}")
+        raise _fault(node, "memory of the node's own type", f"{name_of(memory.dtype)}{list(memory.shape)}")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from uopc_core.dtype import DType
+from uopc_core.dtype import DType, name_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.text import literal_text
 from uopc_core.loop.index import Cond, Index, Var
@@ -58,7 +58,7 @@ class Const:
 
     def __str__(self) -> str:
         """To compare two by: tells 0.0 from -0.0, nan from -nan, and finds nan equal to itself."""
-        return f"{literal_text(self.value)}:{self.dtype.name}"
+        return f"{literal_text(self.value)}:{name_of(self.dtype)}"
 
 
 Operand = str | Const  # the name of a result, or a literal
@@ -325,13 +325,13 @@ def _print_statement(s: Statement) -> str:
     match s:
         case Load():
             guard = f" if {' and '.join(map(str, s.guard))}" if s.guard else ""
-            return f"{s.name}:{s.dtype.name} = buf{s.buffer}[{s.index}]{guard}"
+            return f"{s.name}:{name_of(s.dtype)} = buf{s.buffer}[{s.index}]{guard}"
         case Compute():
-            return f"{s.name}:{s.dtype.name} = {s.op.name.lower()}({', '.join(map(str, s.args))})"
+            return f"{s.name}:{name_of(s.dtype)} = {s.op.name.lower()}({', '.join(map(str, s.args))})"
         case Place():
-            return f"{s.name}:{s.dtype.name} = {s.index}"
+            return f"{s.name}:{name_of(s.dtype)} = {s.index}"
         case Random():
-            return f"{s.name}:{s.dtype.name} = random({s.key}, {s.index})"
+            return f"{s.name}:{name_of(s.dtype)} = random({s.key}, {s.index})"
         case Holds():
             return f"{s.name} = {' and '.join(map(str, s.conds))}"
         case Wrap():
@@ -392,6 +392,6 @@ def print_function(function: Function) -> str:
         role = "scratch" if buffer.scratch else "output" if buffer.written else "input"
         shared = " (may be an output)" if number in function.inplace else ""
         where = "" if buffer.scratch else f" slot {buffer.slot}"
-        lines.append(f"buf{number}: {buffer.dtype.name}[{buffer.size}] {role}{where}{shared}")
-    lines += [f"s{i}: {dtype.name} scalar {number}" for i, (number, dtype) in enumerate(function.scalars)]
+        lines.append(f"buf{number}: {name_of(buffer.dtype)}[{buffer.size}] {role}{where}{shared}")
+    lines += [f"s{i}: {name_of(dtype)} scalar {number}" for i, (number, dtype) in enumerate(function.scalars)]
     return "\n".join([*lines, print_block(function.body)])

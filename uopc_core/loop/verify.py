@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from uopc_core.dtype import name_of
 from uopc_core.errors import VerifyError
 from uopc_core.loop.index import Value, Var, atoms_of
 from uopc_core.loop.loop_ir import (
@@ -97,7 +98,7 @@ class _Checker:
         buffer = self.function.buffers[s.buffer]
         if not isinstance(s, Load):
             self.expect(buffer.written, (s,), "an output to store in", buffer)
-        self.expect(s.dtype is buffer.dtype, (s,), f"elements of {buffer.dtype.name}", s.dtype.name)
+        self.expect(s.dtype is buffer.dtype, (s,), f"elements of {name_of(buffer.dtype)}", name_of(s.dtype))
         if not (isinstance(s, Load) and s.guard):
             inside = 0 <= s.index.lo and s.index.hi < max(1, buffer.size)
             self.expect(inside, (s,), f"an index from 0 to {buffer.size - 1}", f"{s.index.lo} to {s.index.hi}")

@@ -7,7 +7,7 @@ is followed.
 from collections.abc import Sequence
 from functools import reduce
 
-from uopc_core.dtype import dtypes, is_bool, is_complex, is_float, is_integer, is_unsigned
+from uopc_core.dtype import dtypes, is_bool, is_complex, is_float, is_integer, is_unsigned, name_of
 from uopc_core.errors import DTypeError
 from uopc_core.ir import Ops, UOp, composite
 
@@ -317,7 +317,7 @@ def _compare_mixed(op: Ops, x: UOp, y: UOp) -> UOp:
 def _compare(name: str, op: Ops, x: UOp, y: UOp) -> UOp:
     """Operands have one shape; a signed and an unsigned integer dtype may stand side by side."""
     if is_complex(x.dtype) and op in (Ops.CMPLT, Ops.CMPLE):
-        raise DTypeError(f"{name}: expected real numbers, got {x.dtype.name}; complex numbers have no order")
+        raise DTypeError(f"{name}: expected real numbers, got {name_of(x.dtype)}; complex numbers have no order")
     return _compare_mixed(op, x, y) if _mixed_sign(x, y) else x.binary(op, y)
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from uopc_core.dtype import DType, as_dtype, dtypes
+from uopc_core.dtype import DType, as_dtype, dtypes, name_of
 from uopc_core.runtime.library import ffi
 from uopc_core.runtime.pool import Block, PoolStats, allocate, pool_stats, trim, with_room
 
@@ -128,7 +128,7 @@ class Buffer:
         return object.__sizeof__(self) + self.nbytes
 
     def __repr__(self) -> str:
-        return f"Buffer({self.dtype.name}, {self.shape}, at {self.pointer:#x})"
+        return f"Buffer({name_of(self.dtype)}, {self.shape}, at {self.pointer:#x})"
 
 
 def _is_shareable(flags: Any) -> bool:

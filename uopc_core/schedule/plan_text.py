@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uopc_core.dtype import SHORT_NAMES, DType
+from uopc_core.dtype import SHORT_NAMES, DType, name_of
 from uopc_core.errors import VerifyError
 from uopc_core.ir.op import Ops
 from uopc_core.ir.text import to_uir
@@ -80,7 +80,7 @@ def _verify_kernel(plan: Plan, step: KernelCall, written: set[int], where: str) 
         index: int = node.arg[0]
         number = step.inputs[index]
         if node.arg[2] == "scalar":
-            _expect(plan.scalar_dtypes[number] is node.dtype, where, f"a scalar of {node.dtype.name}", number)
+            _expect(plan.scalar_dtypes[number] is node.dtype, where, f"a scalar of {name_of(node.dtype)}", number)
             continue
         _expect(number in written, where, "inputs that have been written", number)
         _expect(_fits(plan.slots[number], node.shape, node.dtype), where, f"memory for {node}", plan.slots[number])
