@@ -5,11 +5,12 @@ Index arrays scatter into the view that the basic items of the key select; that 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from uopc_array._array.cells import is_leaf, make_leaf, write_element, write_in_memory
+from uopc_array._array.cells import Cell, change_in_memory, is_leaf, make_leaf, write_element, write_in_memory
 from uopc_array._array.handle import Handle, View
 from uopc_array._array.index import (
     ItemLens,
@@ -21,14 +22,14 @@ from uopc_array._array.index import (
     parse_key,
     view_of,
 )
-from uopc_array._array.lenses import write_back
+from uopc_array._array.lenses import Lens, write_back
 from uopc_array._array.nodes import Operand, as_node, cast_handle, cast_node, const_node, is_scalar, to_operand
 from uopc_array._array.origins import scatter
 from uopc_array._array.realize import buffer_of_node
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
 
-__all__ = ["assign", "assigned", "check_assignable", "operand_for", "scattered", "value_node"]
+__all__ = ["assign", "assigned", "changed_in_place", "check_assignable", "operand_for", "scattered", "value_node"]
 
 NumPyArray = np.ndarray[Any, Any]
 _BUFFER = Ops.BUFFER
@@ -169,6 +170,12 @@ def _is_assigned(x: Handle, key: Any, operand: Operand) -> bool:
         return True
     stored = _values_for(x._node.dtype, operand)
     places = _key_for_numpy(key)
+    cell, lenses = _place_of(x)
+    return write_in_memory(cell, lenses, _store, places, stored)
+
+
+def _place_of(x: Handle) -> tuple[Cell, Sequence[Lens]]:
+    """The cell whose memory has the elements of `x`, with a leaf, and the steps from there; `x` holds nothing of it."""
     alias = x._alias
     base, lenses = (alias.base, alias.steps()) if isinstance(alias, View) else (x, ())
     cell = base._cell() if base._is_shadowed else base
@@ -177,7 +184,27 @@ def _is_assigned(x: Handle, key: Any, operand: Operand) -> bool:
         make_leaf(cell)
     if lenses:
         x._let_go()
-    return write_in_memory(cell, lenses, _store, places, stored)
+    return cell, lenses
+
+
+def changed_in_place(x: Handle, name: str, at: Callable[..., None], key: Any, values: Sequence[Operand]) -> bool:
+    """Do ``at(target, key, *values)``, the method of a ufunc of NumPy's, on the elements of `x`; whether it has been
+    done: not so where something is traced or differentiated, or other threads run.
+
+    Raises:
+        TypeError, ValueError: `x` cannot be written to.
+        IndexError: see `parse_key`.
+    """
+    x._refuse_write(name)
+    if any([_needs_graph(x, key, value) for value in (*values, 0)]):
+        return False
+    arguments = [_key_for_numpy(key), *[value if is_scalar(value) else _values_of(value) for value in values]]
+    cell, lenses = _place_of(x)
+    try:
+        return change_in_memory(cell, lenses, at, arguments)
+    except IndexError as error:
+        parse_key(key, x.shape)  # finds words for what is no index
+        raise IndexBoundsError(f"{name}: {error}") from None
 
 
 def _is_same_view(x: Handle, key: Any, value: Operand) -> bool:
@@ -261,14 +288,15 @@ def _values_for(dtype: DType, value: Operand) -> Any:
         if isinstance(value, complex):
             check_assignable(as_node(value).dtype, dtype)
         return value
-    if isinstance(value, Handle):
-        check_assignable(value._node.dtype, dtype)
-        values = value._memory("item assignment").array
-    else:
-        node = as_node(value)
-        check_assignable(node.dtype, dtype)
-        values = buffer_of_node(node).array
+    values = _values_of(value)
+    check_assignable(values.dtype, dtype)
     return converted(values, dtypes.uint32) if dtype is dtypes.uint32 else values
+
+
+def _values_of(value: Operand) -> NumPyArray:
+    if isinstance(value, Handle):
+        return value._memory("item assignment").array
+    return buffer_of_node(as_node(value)).array
 
 
 def _key_for_numpy(key: Any) -> Any:

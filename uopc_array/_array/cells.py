@@ -34,6 +34,7 @@ __all__ = [
     "Cell",
     "Root",
     "alias_of",
+    "change_in_memory",
     "detach",
     "exchange",
     "is_leaf",
@@ -49,6 +50,7 @@ __all__ = [
 
 Cell = Any  # a handle, or what a trace sees of one: `_own_node` and `_own_alias` are slots, not properties
 Store = Callable[[NumPyArray, Any, Any], None]
+Change = Callable[..., None]
 
 _BUFFER = Ops.BUFFER
 _NOTHING: Any = None  # of which a checker of types does not remember that something was not it
@@ -401,6 +403,50 @@ def write_in_memory(cell: Cell, lenses: Sequence[Lens], store: Store, key: Any, 
     if root is not None:
         root.note_writer()
     return not claim.is_broken
+
+
+def change_in_memory(cell: Cell, lenses: Sequence[Lens], change: Change, arguments: Sequence[Any]) -> bool:
+    """Do ``change(target, *arguments)``, a function in C that makes new values of the old ones, on memory as
+    `write_in_memory` does.
+
+    Returns:
+        whether it has been done, once: not so beside other threads, whose copies might have half of it.
+    """
+    if count_threads():
+        return False
+    claim = _enter(cell)
+    if claim is None:
+        return False
+    if claim.memory is None:
+        return _write_in_copy(cell, claim.root, lenses, lambda target, _, __: change(target, *arguments), None, None)
+    is_done = False
+    try:
+        target = claim.memory
+        for lens in lenses:
+            target = lens.on_array(target)
+        given = (target, *arguments)
+        # one step: a handler that comes before it takes the memory away, one that comes after copies what was done
+        if not claim.is_broken:
+            is_done = change(*given) is None
+    finally:
+        target = given = None
+        _leave(cell, claim)
+    return is_done
+
+
+def _leave(cell: Cell, claim: _Claim) -> None:
+    """No longer write to the memory that is claimed, which has changed; `write_in_memory` spares itself the call."""
+    # one step
+    claim.writers -= 1
+    root = claim.root
+    if root is not None:
+        root.version += 1
+    if not claim.writers:
+        claim.memory = None
+        if cell._own_alias is claim:
+            cell._own_alias = root
+    if root is not None:
+        root.note_writer()
 
 
 def _enter(cell: Cell) -> _Claim | None:

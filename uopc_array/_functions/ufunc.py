@@ -12,10 +12,18 @@ from typing import Any, Self, TypeVar, cast
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.assignment import scattered
+from uopc_array._array.assignment import changed_in_place, scattered
 from uopc_array._array.index import is_basic, parse_key, view_of
 from uopc_array._array.lenses import write_back
-from uopc_array._array.nodes import as_node, cast_node, default_dtype, is_scalar, mask_node, node_from_numpy
+from uopc_array._array.nodes import (
+    as_node,
+    cast_node,
+    default_dtype,
+    is_scalar,
+    mask_node,
+    node_from_numpy,
+    to_operand,
+)
 from uopc_array._array.operators import check_same_kind
 from uopc_array._array.promotion import check_cast, check_casting, promote_dtypes, result_dtype
 from uopc_array._functions.arguments import node_of, normalize_axis, wrap
@@ -386,14 +394,16 @@ def _at(name: str, function: ufunc, x: Any, key: Any, *rest: Any) -> None:
         cast("Any", numpys).at(x, to_host(name, key), *[to_host(name, value) for value in rest])
         return
     mode = _SCATTERS.get(numpys.__name__)
-    if mode is None or not rest or not _rounds_never(name, mode, x.dtype, rest[0]):
-        x._update(lambda node: _combined_by_numpy(name, numpys, node, key, rest))
-        return
-    if is_basic(key):  # each place once
+    is_exact = mode is not None and len(rest) == 1 and _rounds_never(name, mode, x.dtype, rest[0])
+    if is_exact and is_basic(key):  # each place once
         combined = as_node(function(x[key], rest[0]))
         x[key] = Array._array_from_uop(cast_node(combined, x.dtype, name))
+    elif changed_in_place(x, name, cast("Any", numpys).at, key, [to_operand(value, name) for value in rest]):
         return
-    x._update(lambda node: _scatter_at(name, mode, node, key, rest[0]))
+    elif is_exact:
+        x._update(lambda node: _scatter_at(name, cast("str", mode), node, key, rest[0]))
+    else:
+        x._update(lambda node: _combined_by_numpy(name, numpys, node, key, rest))
 
 
 def _combined_by_numpy(name: str, numpys: np.ufunc, node: UOp, key: Any, rest: tuple[Any, ...]) -> UOp:

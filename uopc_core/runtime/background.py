@@ -20,13 +20,16 @@ from uopc_core.forks import in_forked_child
 __all__ = ["in_background", "warn_once"]
 
 
+IDLE_S = 1.0  # after which the thread ends, so that a process that uses no others is seen to have one
+
+
 class _Worker:
-    """One thread, made when there is first something to do. It begins nothing once the process ends."""
+    """One thread, made when there is something to do. It begins nothing once the process ends."""
 
     def __init__(self) -> None:
         self.work: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self.thread: threading.Thread | None = None
-        self.has_ended = False
+        self.has_ended = self._is_registered = False
 
     def put(self, work: Callable[[], object]) -> None:
         self.work.put(work)
@@ -34,11 +37,19 @@ class _Worker:
             thread = threading.Thread(target=self.run, name="uopc-compile", daemon=True)
             thread.start()
             self.thread = thread
+        if not self._is_registered:
+            self._is_registered = True
             atexit.register(self.end)  # later than those who kill compilers, so called before them
 
     def run(self) -> None:
         while True:
-            work = self.work.get()
+            try:
+                work = self.work.get(timeout=IDLE_S)
+            except queue.Empty:
+                self.thread = None  # before the look: who puts something from now on starts another
+                if self.work.empty():
+                    return
+                continue
             if self.has_ended:
                 return
             try:

@@ -76,8 +76,13 @@ def note_release(node: UOp) -> None:
     n_bytes = memory.nbytes + NODE_BYTES
     _state.held[ref] = n_bytes
     _state.bytes += n_bytes
-    if _state.bytes > _state.allowed + current().pending_bytes and not _state.is_due:
+    if _state.bytes > _state.allowed + _due_bytes() and not _state.is_due:
         _call_watchers()
+
+
+def _due_bytes() -> int:
+    """When to look: early enough for what cannot be let go of at once to stay below the bound."""
+    return current().pending_bytes // 4 * 3
 
 
 def _call_watchers() -> None:
@@ -108,7 +113,7 @@ def _note_end(ref: Any) -> None:
 
 
 def relieve(compute: Compute) -> None:
-    """Compute the oldest work that waits for memory which handles have left, until half of the bound is left.
+    """Compute the oldest work that waits for memory which handles have left, until a quarter of the bound is left.
 
     An error of such work is told to whoever asks for its value.
     """
@@ -119,9 +124,9 @@ def relieve(compute: Compute) -> None:
     bound = current().pending_bytes
     waiting = _waiting()
     instead = sum([_size(node) for node in waiting])
-    if _state.bytes - instead > bound:
+    if _state.bytes - instead > bound // 2:
         for node in waiting:
-            if _state.bytes - instead <= bound // 2:
+            if _state.bytes - instead <= bound // 4:
                 break
             instead -= _size(node)
             if node.realized is None:
@@ -129,7 +134,7 @@ def relieve(compute: Compute) -> None:
                     compute([node])
                 except Exception:  # it stays pending
                     continue
-    _state.allowed = max(instead, _state.bytes - bound + bound // 4)
+    _state.allowed = max(instead, _state.bytes - bound // 2)
 
 
 def _waiting() -> list[UOp]:
