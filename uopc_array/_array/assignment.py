@@ -203,7 +203,7 @@ def changed_in_place(x: Handle, name: str, at: Callable[..., None], key: Any, va
     try:
         return change_in_memory(cell, lenses, at, arguments)
     except IndexError as error:
-        parse_key(key, x.shape)  # finds words for what is no index
+        parse_key(key, x._node.shape)  # finds words for what is no index
         raise IndexBoundsError(f"{name}: {error}") from None
 
 
