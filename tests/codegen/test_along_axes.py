@@ -6,6 +6,7 @@ import pytest
 from tests.codegen.run import bits, call_of, check, execute, param, render_one, run
 from uopc_core.dtype import DTYPES, dtypes, is_complex, is_inexact
 from uopc_core.errors import DTypeError
+from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.composite import broadcast_to, reduce_axes
 from uopc_core.ir.op import REDUCIBLE, SCANNABLE, SCATTER_MODES, Ops
 from uopc_core.ir.uop import UOp
@@ -54,6 +55,21 @@ def test_reduction_gives_what_numpy_gives(op, dtype, axes):
         np.testing.assert_allclose(got, want.astype(dtype), rtol=EPS[dtype.name] * x.size)
     else:
         check([node], [x])
+
+
+@pytest.mark.parametrize("shape", [(1, 700), (2, 700), (5, 33), (6, 700), (9, 515), (600, 513), (1024, 2048)], ids=str)
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if is_inexact(d)], ids=CASE_ID)
+def test_sums_have_the_same_bits_however_the_elements_lie(shape, dtype):
+    """Of few rows and of many, in rows of memory or across them, of each row and of all, whoever computes them."""
+    x = values(shape, dtype)
+    turned = np.ascontiguousarray(x.T)
+    a, b = param(0, x), param(0, turned).permute((1, 0))
+    for n in (1, 2):
+        wanted = run([a.reduce(Ops.ADD, n)], [x])[0]
+        for node, memory in ((a, x), (b, turned)):
+            given = {node if node.op is Ops.PARAM else node.src[0]: memory}
+            assert bits(evaluate([node.reduce(Ops.ADD, n)], given)[0]) == bits(wanted)
+            assert bits(run([node.reduce(Ops.ADD, n)], [memory])[0]) == bits(wanted)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 15, 16, 17, 31, 32, 33, 511, 512, 513, 1024, 5000, 70001])

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uopc_core.extern.product import MATMUL, _in_rows
+from uopc_core.extern.product import MATMUL
 from uopc_core.interpret.numpy_interp import evaluate
+from uopc_core.interpret.rows import in_rows
 from uopc_core.ir import Ops, UOp
 from uopc_core.ir.uop import toposort
 from uopc_core.schedule.contraction import lower_contractions
@@ -139,6 +140,6 @@ def test_a_short_sum_begins_with_its_first_element_and_is_left_alone() -> None:
 def test_a_copy_in_rows_is_one(shape: tuple[int, ...], dtype: str) -> None:
     x = draw(np.random.default_rng(0), shape, dtype)
     for view in (np.swapaxes(x, -1, -2), x[..., ::-1, :], np.broadcast_to(x[..., :1, :1], shape)):
-        copied = _in_rows(view)
+        copied = in_rows(view)
         assert copied.flags.c_contiguous
         np.testing.assert_array_equal(copied, view)

@@ -52,7 +52,7 @@ __all__ = ["LoopWriter"]
 
 MAP_BLOCK = 256  # elements that an elementwise loop with calls works on at a time
 _TILE_ROWS, _TILE_COLUMNS = 16, 64  # of loops that walk through memory in different directions
-_COLUMNS = 16  # that are put in order at a time: lines and pages of memory are read for several columns at once
+_LINE = 64  # bytes of the cache that come and go together
 _MAX_UNROLLED = 12  # statements that are worth repeating for each row
 _TILE_LEVELS = 32  # of the tree of blocks: 2**32 of them take longer than anybody waits
 _SIMD = "#pragma omp simd"
@@ -308,13 +308,19 @@ class LoopWriter(StatementWriter):
         self.lanes = outer
 
     def crossed_rows(self, item: RowReduce, inner: Loop, outer: Var) -> None:
-        """Two loops in the order of memory, some columns at a time, which then are appended one after the other."""
+        """Two loops in the order of memory, some columns at a time, which then are appended one after the other.
+
+        As many as a line of memory holds: of twice as many, the parts of a row are not read ahead. They stand a line
+        further apart than they need, since at a distance of a power of two they have few places in the cache.
+        """
         wide, rows = self.integer(outer.extent), self.lift(inner.var.extent)
-        self.open(f"for (int64_t first = 0; first < {wide}; first += {_COLUMNS})")
-        self.line(f"const int64_t last = {wide} - first < {_COLUMNS} ? {wide} : first + {_COLUMNS};")
+        columns = _LINE // max(acc.dtype.itemsize for acc in item.accs)
+        self.open(f"for (int64_t first = 0; first < {wide}; first += {columns})")
+        self.line(f"const int64_t last = {wide} - first < {columns} ? {wide} : first + {columns};")
+        apart = {acc.name: f"({rows} + {_LINE // acc.dtype.itemsize})" for acc in item.accs}
         for acc in item.accs:
-            self.line(f"{C_TYPES[acc.dtype]} {acc.name}_column[{_COLUMNS} * {rows}];")
-            self.accs[acc.name] = (acc, f"{acc.name}_column[({{outer}} - first)*{rows} + {{inner}}]")
+            self.line(f"{C_TYPES[acc.dtype]} {acc.name}_column[{columns} * {apart[acc.name]}];")
+            self.accs[acc.name] = (acc, f"{acc.name}_column[({{outer}} - first)*{apart[acc.name]} + {{inner}}]")
         self.ranges[outer], self.crossing, self.lanes = ("first", "last"), (outer, inner.var), None
         self.loop(inner)
         self.crossing, self.lanes = None, item
@@ -322,7 +328,7 @@ class LoopWriter(StatementWriter):
         self.open("for (int64_t c = 0; c < last - first; c++)")
         for acc in item.accs:
             append = need_append(self.need_typed, acc, lanes_of(_count(item)))
-            self.line(f"{append}({_state(acc)}, {acc.name}_column + c*{rows}, {rows});")
+            self.line(f"{append}({_state(acc)}, {acc.name}_column + c*{apart[acc.name]}, {rows});")
             del self.accs[acc.name]
         self.close()
         self.close()

@@ -26,6 +26,7 @@ from uopc_core.loop.space import IN_TURN, identity_of
 __all__ = ["render_reduction"]
 
 _ROWS = 256  # that are reduced side by side, where they are close to each other in memory
+_ABREAST = 6  # rows from which that takes less time than one after the other
 _FEW, _MANY = lanes_of(SHORT - 1), lanes_of(SHORT)
 
 
@@ -39,7 +40,8 @@ def render_reduction(op: Ops, dtype: DType) -> LoopSource:
     row, rows = _row(writer, acc), _rows(writer, acc)
     c = C_TYPES[dtype]
     writer.line("const int64_t n = dims[1], apart = steps[0] < 0 ? -steps[0] : steps[0];")
-    writer.line(f"const _Bool side_by_side = apart < (steps[2] < 0 ? -steps[2] : steps[2]) && n > {IN_TURN};")
+    writer.line("const int64_t step = steps[2] < 0 ? -steps[2] : steps[2];")
+    writer.line(f"const _Bool side_by_side = dims[0] >= {_ABREAST} && apart < step && n > {IN_TURN};")
     writer.open(f"for (int64_t i = 0; i < dims[0]; i += side_by_side ? {_ROWS} : 1)")
     writer.line("char *out = args[1] + i * steps[1];")
     writer.line("const char *x = args[0] + i * steps[0];")

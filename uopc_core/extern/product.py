@@ -16,6 +16,7 @@ import numpy as np
 
 from uopc_core.dtype import name_of
 from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.interpret.rows import in_rows
 from uopc_core.ir.arguments import Field, one_of
 from uopc_core.ir.extern import Extern, TensorType, register_extern
 
@@ -24,8 +25,6 @@ __all__ = ["MATMUL"]
 Array = np.ndarray[Any, Any]
 # multiplications in one product; OpenBLAS packs from 1,000,000 on
 _SURELY_PACKED = 2_000_000
-_CACHE_BYTES = 1 << 15  # of the first level, on any machine of today
-_CONFLICT_BYTES = 1 << 10  # between neighbours in a row, at multiples of which they compete for places in the cache
 
 
 def _infer_matmul(params: tuple[Any, ...], types: Sequence[TensorType]) -> tuple[TensorType, ...]:
@@ -70,21 +69,7 @@ def _laid_out(x: Array, packed: bool) -> Array:
     down, across = x.strides[-2:]
     by_rows = across == x.itemsize and down >= columns * x.itemsize
     by_columns = down == x.itemsize and across >= rows * x.itemsize
-    return x if by_rows or (packed and by_columns) else _in_rows(x)
-
-
-def _in_rows(x: Array) -> Array:
-    """A copy in rows of memory. Rows that meet memory at distances of a power of two find all of it in few places of
-    the cache, so of such a matrix a few columns are copied at a time.
-    """
-    across = abs(x.strides[-1])
-    if x.ndim != 2 or across % _CONFLICT_BYTES or x.nbytes <= _CACHE_BYTES:
-        return np.ascontiguousarray(x)
-    out = np.empty(x.shape, x.dtype)
-    width = max(8, _CACHE_BYTES // max(across, 1))
-    for start in range(0, x.shape[1], width):
-        out[:, start : start + width] = x[:, start : start + width]
-    return out
+    return x if by_rows or (packed and by_columns) else in_rows(x)
 
 
 def _is_finite(x: Any) -> bool:

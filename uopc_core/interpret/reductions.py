@@ -16,6 +16,7 @@ import numpy as np
 
 from uopc_core.dtype import DType, is_float, is_inexact
 from uopc_core.interpret.loops import ONE_BY_ONE, Loop, loop_of
+from uopc_core.interpret.rows import in_rows
 from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import Ops
 
@@ -43,7 +44,8 @@ def reduction(how: Ops, n: int, dtype: DType) -> Callable[[Any], Any]:
         if size >= few:
             loop = loop or loop_of("reduction", how, dtype)
             if loop is not None:
-                return loop(x if n == 1 else x.reshape((*kept, size)))
+                in_columns = n > 1 and x.ndim == 2 and x.flags.f_contiguous
+                return loop(x if n == 1 else (in_rows(x) if in_columns else x).reshape((*kept, size)))
         return _of_rows(how, dtype, x, kept, size)
 
     return evaluate
