@@ -233,8 +233,9 @@ def in_row(change: Callable[[Any], Any]) -> Function:
 
 NUMPY_NAMES: Cases = {
     **named(
-        "absolute angle arcsinh arctan array asanyarray atleast_1d atleast_2d atleast_3d conjugate copy deg2rad "
-        "degrees exp2 fabs fliplr flipud nan_to_num rad2deg radians ravel sinc cumsum cumprod transpose",
+        "absolute angle arcsinh arctan array asanyarray ascontiguousarray asfortranarray atleast_1d atleast_2d "
+        "atleast_3d conjugate copy deg2rad "
+        "degrees exp2 fabs fliplr flipud nan_to_num require unique rad2deg radians ravel sinc cumsum cumprod transpose",
         X,
     ),
     **named("arccos arcsin arctanh", SMALL),
@@ -249,6 +250,9 @@ NUMPY_NAMES: Cases = {
     **named("dot", X, Y.T),
     **named("matvec", X, V),
     **named("vecmat", V, X.T),
+    "partition": (lambda x: xp.partition(x, 1, axis=None) ** 2, (X,)),
+    "sort complex": (lambda z: xp.real(xp.sort(z) ** 2), (Z,)),
+    "unique columns": (lambda x: xp.unique(x, axis=1)[0] ** 2, (X,)),
     "concatenate": (lambda x, y: xp.concatenate([x, y]) ** 2, (X, Y)),
     "vstack": (lambda x, v: xp.vstack([x, v]) ** 2, (X, V)),
     "hstack": (lambda x, y: xp.hstack([x, y]) ** 2, (X, Y)),
@@ -356,6 +360,7 @@ METHODS: Cases = {
     "astype": (lambda x: x.astype("complex128") ** 2, (X,)),
     "to_device": (lambda x: x.to_device("cpu").copy() ** 2, (X,)),
     "sort": (in_row(lambda y: y.sort(axis=0)), (X,)),
+    "partition": (in_row(lambda y: y.partition(1, axis=-1)), (X,)),
     "fill": (in_row(lambda y: y[0].fill(2.0)), (X,)),
     "put": (in_row(lambda y: y.put([1, 4], [1.5, y[0, 0]])), (X,)),
     "resize": (resized, (X,)),

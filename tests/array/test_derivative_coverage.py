@@ -32,6 +32,7 @@ NO_DERIVATIVE: dict[str, Function] = {
         "equal floor_divide greater greater_equal isclose isin less less_equal logical_and logical_or logical_xor "
         "not_equal"
     ).split()},
+    "argpartition": lambda x: xp.argpartition(x, 1),
     "nonzero": lambda x: xp.nonzero(x)[0],
     "searchsorted": lambda x: xp.searchsorted(xp.sort(x[0]), x),
     "matrix_rank": xp.linalg.matrix_rank,
@@ -49,6 +50,8 @@ PYTHON_RESULTS: dict[str, Callable[[xp.Array], Any]] = {
     "can_cast": lambda x: xp.can_cast(x, xp.float64),
     "finfo": lambda x: xp.finfo(x).bits,
     "iinfo": lambda x: xp.iinfo(xp.astype(x, xp.int64)).bits,
+    "iscomplexobj": lambda x: xp.iscomplexobj(x),
+    "isrealobj": lambda x: xp.isrealobj(x),
     "isdtype": lambda x: xp.isdtype(x.dtype, "real floating"),
     "ndim": lambda x: xp.ndim(x),
     "result_type": lambda x: xp.result_type(x).itemsize,
@@ -129,7 +132,7 @@ def test_a_function_is_in_a_table_or_has_no_derivative(name: str, called: tuple[
 # methods without derivative, as the functions of their names above
 PLAIN_METHODS = set(
     "byteswap dump dumps getfield setfield setflags tofile "
-    "all any argmax argmin argsort nonzero round searchsorted tobytes to_numpy view item tolist "
+    "all any argmax argmin argpartition argsort nonzero round searchsorted tobytes to_numpy view item tolist "
     "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __floordiv__ __rfloordiv__ __ifloordiv__ __invert__ "
     "__and__ __or__ __xor__ __lshift__ __rshift__ __rand__ __ror__ __rxor__ __rlshift__ __rrshift__ "
     "__iand__ __ior__ __ixor__ __ilshift__ __irshift__".split()

@@ -125,7 +125,8 @@ FUNCTIONS: dict[str, Function] = {
     "tensordot": Function(lambda ns, x, y: ns.tensordot(x, y, axes=x.ndim), 2, ulps=64, small=True),
     "vecdot": Function(lambda ns, x, y: ns.vecdot(x, y), 2, ulps=64, small=True),
     "matrix_transpose": Function(lambda ns, x: ns.matrix_transpose(x), 1, ANY),
-    **{f"complex {name}": judged(f"complex {name}", name, 1, COMPLEX) for name in (*COMPLEX_UNARY, "sort")},
+    **{f"complex {name}": judged(f"complex {name}", name, 1, COMPLEX) for name in COMPLEX_UNARY},
+    "complex sort": judged("complex sort", "sort", 1, COMPLEX, least_ndim=1),
     **{f"complex {name}": judged(f"complex {name}", name, 2, COMPLEX)
        for name in "add subtract multiply divide pow floor_divide".split()},
     "complex prod": judged("complex prod", "prod", 1, COMPLEX, small=True),

@@ -36,7 +36,7 @@ def _fit(x: Operand, y: Operand) -> bool:
 # which calls must know the values of their arguments
 READS_VALUES: dict[str, Callable[[Arguments], bool]] = {
     # the shape of the result depends on them
-    **{name: lambda args: True for name in ("nonzero", "unique_all", "unique_counts", "unique_inverse")},
+    **{name: lambda args: True for name in ("nonzero", "unique", "unique_all", "unique_counts", "unique_inverse")},
     "unique_values": lambda args: True,
     "repeat": lambda args: isinstance(args[1], Operand),
     # the result is a Python bool, and shapes alone do not decide
@@ -158,6 +158,7 @@ DIFFERENTIABLE: dict[str, tuple[Callable[[xp.Array], xp.Array], Callable[[Any], 
     "mask beside a slice": (lambda x: x[1:, x[0] > 0], lambda x: 2 * x * (x[0] > 0) * [[0.0], [1.0], [1.0]]),
     "nonzero": (lambda x: x[xp.nonzero(x > 0)], lambda x: np.where(x > 0, 2 * x, 0)),
     "take of nonzero": (lambda x: xp.take(x, xp.nonzero(x[:, 0] > 0)[0], axis=0), lambda x: 2 * x * (x[:, :1] > 0)),
+    "unique": (lambda x: xp.unique(x), lambda x: 2 * x),
     "unique_values": (lambda x: xp.unique_values(x), lambda x: 2 * x),
     "unique_all": (lambda x: xp.unique_all(x).values, lambda x: 2 * x),
     "unique_counts": (lambda x: xp.unique_counts(x).values, lambda x: 2 * x),
