@@ -89,9 +89,11 @@ def test_wrong_axes_are_refused(name: str) -> None:
     wrong: list[Any] = [0, (0, 1), [], [(0,)], [(0, 1)] * 3, [(0,)] * 4, [0, 0, 0], ["a", 0, 0], [(5,), (0,), ()]]
     for axes in wrong:
         agree(name, x, y, axes=axes)
-    for more in ({"axis": 0}, {"axis": -1}, {"axis": 7}, {"keepdims": True}, {"axis": 0, "axes": [0, 0]}):
-        agree(name, x, y, **more)
-    for more in ({"casting": "bogus"}, {"order": "bogus"}, {"where": True}, {"signature": "dd->d"}, {"order": "F"}):
+    keywords: list[dict[str, Any]] = [
+        {"axis": 0}, {"axis": -1}, {"axis": 7}, {"keepdims": True}, {"axis": 0, "axes": [0, 0]},
+        {"casting": "bogus"}, {"order": "bogus"}, {"where": True}, {"signature": "dd->d"}, {"order": "F"},
+    ]  # fmt: skip
+    for more in keywords:
         agree(name, x, y, **more)
 
 

@@ -33,7 +33,7 @@ Shape = tuple[int, ...]
 
 
 @function("einsum(*operands, out=None, dtype=None, order='K', casting='safe', optimize='auto')", casting="safe")
-def einsum(name: str, operands: Sequence[Any], dtype: Any, casting: str, optimize: Any) -> UOp:
+def einsum(name: str, operands: Sequence[Any], dtype: Any, casting: str, optimize: bool | str | Sequence[Any]) -> UOp:
     """Sum of products of the operands over index letters, as in ``einsum("ij,jk->ik", x, y)``.
 
     Args:
@@ -80,7 +80,7 @@ def contracted(name: str, terms: list[Term], output: str, optimize: Any) -> UOp:
 
 
 @function("einsum_path(*operands, optimize='greedy', einsum_call=False)")
-def einsum_path(name: str, operands: Sequence[Any], optimize: Any) -> tuple[list[Any], Any]:
+def einsum_path(name: str, operands: Sequence[Any], optimize: bool | str | Sequence[Any]) -> tuple[list[Any], Any]:
     """The order in which `einsum` would multiply.
 
     Args:

@@ -328,7 +328,9 @@ def lstsq(name: str, a: Any, b: Any, rcond: Any) -> tuple[Array, Array, Any, Arr
 
 
 @function("polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False)")
-def polyfit(name: str, x: Any, y: Any, deg: Any, rcond: Any, full: bool, w: Any, cov: Any) -> Any | NotImplementedType:
+def polyfit(
+    name: str, x: Any, y: Any, deg: Any, rcond: Any, full: bool, w: Any, cov: bool | str
+) -> Any | NotImplementedType:
     """Coefficients, the highest power first, of the polynomial that fits points best, by NumPy on the values.
 
     Args:

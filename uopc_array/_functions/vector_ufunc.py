@@ -25,6 +25,7 @@ Rule = Callable[[str, UOp, UOp], UOp]
 Axes = tuple[int, ...]
 
 _NO_VALUE = getattr(np, "_NoValue", None)  # NumPy's mark of what is not given
+_ARRAYS: Any = (Array, np.ndarray)
 _CASTING, _ORDER = "same_kind", "K"
 
 
@@ -75,8 +76,8 @@ class VectorUfunc(ufunc):
     def _stored(self, result: Array, out: Any, casting: Any, how: Mapping[str, Any]) -> Any:
         """`result` in `out`, which may have more of the axes that are not taken together."""
         n = 1 if "keepdims" in how else min(len(self._cores[2]), result.ndim)  # of a product with a vector fewer
-        if isinstance(out, Array | np.ndarray):
-            given = cast("tuple[int, ...]", out.shape)
+        if isinstance(out, _ARRAYS):
+            given: tuple[int, ...] = out.shape
             if given[len(given) - n :] != result.shape[result.ndim - n :] or (how and len(given) != result.ndim):
                 raise ShapeError(
                     f"{self.__name__}: the result of shape {result.shape} does not fit out of shape {given}"
