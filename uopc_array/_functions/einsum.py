@@ -6,15 +6,16 @@ Source: Smith & Gray, "opt_einsum", Journal of Open Source Software 3 (2018), 75
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from uopc_array._array.nodes import cast_node
-from uopc_array._array.promotion import check_cast, check_casting, result_dtype
+from uopc_array._array.promotion import check_cast, check_casting, promote_dtypes
 from uopc_array._functions import along_axes
 from uopc_array._functions.arguments import ArrayLike, integers, node_of
 from uopc_array._functions.public import function
-from uopc_core import UOp, as_dtype, composite
+from uopc_core import DType, UOp, as_dtype, composite
 from uopc_core.errors import DTypeError, MatrixError, ShapeError, shortened
 from uopc_core.lazy import LazyModule
 from uopc_core.numerics import elementwise
@@ -58,16 +59,20 @@ def einsum(name: str, operands: Sequence[Any], dtype: Any, casting: str, optimiz
         Array([12, 34], dtype=int64)
     """
     inputs, output, nodes = _parsed(name, operands)
-    wanted = result_dtype(*nodes, name=name) if dtype is None else as_dtype(dtype, name)
-    check_casting(name, casting)
-    for node in nodes if dtype is not None else ():
+    if casting != "safe":
+        check_casting(name, casting)
+    wanted = None if dtype is None else as_dtype(dtype, name)
+    for node in nodes if wanted is not None else ():
         check_cast(name, node.dtype, wanted, casting)
+    return _contracted(name, inputs, nodes, output, wanted, optimize)
+
+
+def _contracted(
+    name: str, inputs: Sequence[str], nodes: Sequence[UOp], output: str, dtype: DType | None, optimize: Any
+) -> UOp:
+    """The sum of products over the letters that `output` does not have, in `dtype` or the promoted one."""
+    wanted = reduce(promote_dtypes, [node.dtype for node in nodes]) if dtype is None else dtype
     terms = [(letters, cast_node(node, wanted, name)) for letters, node in zip(inputs, nodes, strict=True)]
-    return contracted(name, terms, output, optimize)
-
-
-def contracted(name: str, terms: list[Term], output: str, optimize: Any) -> UOp:
-    """The sum of products of terms of one dtype over the letters that `output` does not have."""
     _check_extents(name, terms)
     path = _path(name, [letters for letters, _ in terms], output, [node.shape for _, node in terms], optimize)
     for places in path:
@@ -130,14 +135,13 @@ def multi_dot(name: str, arrays: Sequence[ArrayLike]) -> UOp:
     for left, right in pairwise(shapes):
         if left[-1] != right[0]:
             raise ShapeError(f"{name}: the last axis of one must equal the first of the next, got shapes {shapes}")
-    dtype = result_dtype(*nodes, name=name)
     letters = [opt_einsum.get_symbol(i) for i in range(n + 1)]
-    terms = [
-        ("".join(letters[i : i + 2] if node.ndim == 2 else letters[1:2] if i == 0 else letters[i : i + 1]), node)
+    inputs = [
+        "".join(letters[i : i + 2] if node.ndim == 2 else letters[1:2] if i == 0 else letters[i : i + 1])
         for i, node in enumerate(nodes)
     ]
     ends = (letters[0] if len(shapes[0]) == 2 else "") + (letters[n] if len(shapes[-1]) == 2 else "")
-    return contracted(name, [(own, cast_node(node, dtype)) for own, node in terms], ends, "auto")
+    return _contracted(name, inputs, nodes, ends, None, "auto")
 
 
 def _parsed(name: str, operands: Sequence[Any]) -> tuple[list[str], str, list[UOp]]:

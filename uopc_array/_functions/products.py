@@ -274,12 +274,13 @@ def cross(name: str, a: UOp, b: UOp, axisa: int, axisb: int, axisc: int, axis: i
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    extents = [node.shape[normalize_axis(name, i, node.ndim)] for node, i in ((a, axisa), (b, axisb))]
-    if 2 in extents and set(extents) <= {2, 3}:
+    at_a, at_b = normalize_axis(name, axisa, a.ndim), normalize_axis(name, axisb, b.ndim)
+    m, n = a.shape[at_a], b.shape[at_b]
+    if m == n == 3:
+        return _crossed(name, a, b, at_a, at_b, axisc)
+    if m in (2, 3) and n in (2, 3):
         return NotImplemented
-    if extents != [3, 3]:
-        raise ShapeError(f"{name}: expected 3 elements along axis {axisa}, got shapes {a.shape} and {b.shape}")
-    return _crossed(name, a, b, axisa, axisb, axisc)
+    raise ShapeError(f"{name}: expected 3 elements along axis {axisa}, got shapes {a.shape} and {b.shape}")
 
 
 @function("linalg.cross(x1, x2, /, *, axis=-1)")
@@ -301,21 +302,27 @@ def cross_of_three(name: str, x1: UOp, x2: UOp, axis: int) -> UOp:
         >>> xp.linalg.cross(xp.asarray([1, 0, 0]), xp.asarray([0, 1, 0]))
         Array([0, 0, 1], dtype=int64)
     """
-    if any([node.shape[normalize_axis(name, axis, node.ndim)] != 3 for node in (x1, x2)]):
+    at_1, at_2 = normalize_axis(name, axis, x1.ndim), normalize_axis(name, axis, x2.ndim)
+    if x1.shape[at_1] != 3 or x2.shape[at_2] != 3:
         raise ShapeError(f"{name}: expected 3 elements along axis {axis}, got shapes {x1.shape} and {x2.shape}")
-    return _crossed(name, x1, x2, axis, axis, axis)
+    return _crossed(name, x1, x2, at_1, at_2, axis)
 
 
-def _crossed(name: str, a: UOp, b: UOp, axisa: int, axisb: int, axisc: int) -> UOp:
-    a = composite.move_axes_last(a, [normalize_axis(name, axisa, a.ndim)])
-    b = composite.move_axes_last(b, [normalize_axis(name, axisb, b.ndim)])
-    a, b = promote(name, a, b)
+def _crossed(name: str, a: UOp, b: UOp, at_a: int, at_b: int, axisc: int) -> UOp:
+    """The cross products of vectors in one axis of each, in the axis `axisc` of the result."""
+    a, b = promote(name, _with_last(a, at_a), _with_last(b, at_b))
     if is_bool(a.dtype):
         raise DTypeError(f"{name}: expected a numeric dtype, got bool; convert with astype first")
-    a0, a1, a2 = (_last(a, i) for i in range(3))
-    b0, b1, b2 = (_last(b, i) for i in range(3))
-    out = composite.concat([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], a.ndim - 1)
-    return along_axes.move_axis(out, out.ndim - 1, normalize_axis(name, axisc, out.ndim))
+    last = a.ndim - 1
+    place = normalize_axis(name, axisc, a.ndim)
+    a0, a1, a2 = [_last(a, i) for i in range(3)]
+    b0, b1, b2 = [_last(b, i) for i in range(3)]
+    out = composite.concat([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], last)
+    return out if place == last else along_axes.move_axis(out, last, place)
+
+
+def _with_last(node: UOp, axis: int) -> UOp:
+    return node if axis == node.ndim - 1 else composite.move_axes_last(node, [axis])
 
 
 def _last(node: UOp, i: int) -> UOp:

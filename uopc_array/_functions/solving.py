@@ -11,7 +11,7 @@ import numpy as np
 
 from uopc_array._array.array import Array
 from uopc_array._array.nodes import cast_node
-from uopc_array._array.promotion import broadcast, promote_dtypes
+from uopc_array._array.promotion import broadcast, promote, promote_dtypes
 from uopc_array._functions.arguments import ArrayLike, as_floating, integer, node_of, normalize_axes
 from uopc_array._functions.host import to_host
 from uopc_array._functions.lapack import first_output, matrices, outputs
@@ -240,29 +240,20 @@ def matrix_rank(name: str, A: UOp, tol: ArrayLike | None, rtol: ArrayLike | None
     values = first_output(name, "svdvals", node)
     if values.shape[-1] == 0:
         return UOp.const(0, dtypes.int64, values.shape[:-1])
+    largest = composite.reduce_axes(values, Ops.MAX, [values.ndim - 1])
     if tol is not None:
         limit = node_of(name, tol)
+    elif rtol is None:
+        limit = largest * _default_tolerance(node)
     else:
-        limit = _times_largest(name, values, _tolerance(name, node, rtol))
+        limit = elementwise.multiply(*promote(name, largest, node_of(name, rtol)))
     above = _above(name, values, limit)
     return composite.reduce_axes(above.cast(dtypes.int64), Ops.ADD, [above.ndim - 1])
 
 
-def _tolerance(name: str, node: UOp, rtol: ArrayLike | None) -> UOp:
-    """`rtol` or its default, in the real dtype of the matrices."""
-    real = real_dtype(node.dtype)
-    if rtol is None:
-        return UOp.const(max(node.shape[-2:]) * float(np.finfo(real).eps), real, node.shape[:-2])
-    return node_of(name, rtol)
-
-
-def _times_largest(name: str, values: UOp, tolerance: UOp) -> UOp:
-    """The largest singular values, each by its tolerance, in the dtype that holds both."""
-    largest = composite.reduce_axes(values, Ops.MAX, [values.ndim - 1])
-    dtype = promote_dtypes(values.dtype, tolerance.dtype)
-    shape = broadcast(name, largest.shape, tolerance.shape)
-    largest, tolerance = (composite.broadcast_to(cast_node(node, dtype, name), shape) for node in (largest, tolerance))
-    return largest * tolerance
+def _default_tolerance(node: UOp) -> float:
+    """The rounding error of singular values, by the largest of them."""
+    return max(node.shape[-2:]) * float(np.finfo(node.dtype).eps)
 
 
 def _above(name: str, values: UOp, limit: UOp) -> UOp:
@@ -296,9 +287,12 @@ def pinv(name: str, a: UOp, rcond: ArrayLike | None, rtol: ArrayLike | None) -> 
     if rcond is not None and rtol is not None:
         raise ValueError(f"{name}: expected one tolerance, got rcond={rcond!r:.60} and rtol={rtol!r:.60}")
     node = matrices(name, a)
-    given = _tolerance(name, node, rtol if rcond is None else rcond)
-    given = cast_node(given, real_dtype(node.dtype), name)
-    tolerance = composite.broadcast_to(given, broadcast(name, given.shape, node.shape[:-2]))
+    real, given = real_dtype(node.dtype), rtol if rcond is None else rcond
+    if given is None:
+        tolerance = UOp.const(_default_tolerance(node), real, node.shape[:-2])
+    else:
+        tolerance = cast_node(node_of(name, given), real, name)
+        tolerance = composite.broadcast_to(tolerance, broadcast(name, tolerance.shape, node.shape[:-2]))
     return first_output(name, "pinv", composite.broadcast_to(node, (*tolerance.shape, *node.shape[-2:])), tolerance)
 
 
