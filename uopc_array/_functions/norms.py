@@ -123,7 +123,7 @@ def cond(name: str, x: UOp, p: Any) -> UOp | NotImplementedType:
     if p is not None and not (isinstance(p, int | float) and p in (2, -2)):
         return NotImplemented
     node = matrices(name, x)
-    if 0 in node.shape:
+    if 0 in node.shape[-2:]:
         raise np.linalg.LinAlgError(f"{name}: matrices of no elements have no condition number, got {node.shape}")
     values = first_output(name, "svdvals", node)
     n = values.shape[-1]
