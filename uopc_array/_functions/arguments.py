@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.lenses import Lens, MoveLens
+from uopc_array._array.lens import Lens
 from uopc_array._array.nodes import as_node, is_scalar, node_from_numpy
 from uopc_array._array.numbers import (
     filler,
@@ -22,7 +22,7 @@ from uopc_array._array.numbers import (
     number_or_node,
     operand,
 )
-from uopc_core import DType, Ops, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer, name_of
+from uopc_core import DType, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer, name_of
 from uopc_core.errors import AxisError, DTypeError, ShapeError, shortened
 
 __all__ = [
@@ -54,7 +54,6 @@ __all__ = [
     "optional_dtype",
     "seen",
     "shape_of",
-    "view",
     "wrap",
     "wrap_array",
     "wrap_like",
@@ -78,7 +77,7 @@ def node_of(name: str, x: ArrayLike) -> UOp:
 
 
 def frame_of(name: str, x: ArrayLike) -> UOp:
-    """A node of the shape and dtype of an argument, for functions that give `view` of it."""
+    """A node of the shape and dtype of an argument, for functions that give views of it."""
     return x._frame() if isinstance(x, Array) else node_of(name, x)
 
 
@@ -99,11 +98,6 @@ def seen(x: ArrayLike, node: UOp, lens: Lens) -> Array:
     if isinstance(x, Array):
         return x._seen(node, lens)
     return (wrap if isinstance(x, np.generic) else wrap_array)(lens.on_node(node))
-
-
-def view(x: ArrayLike, node: UOp, op: Ops, arg: Sequence[int]) -> Array:
-    """What one of `MOVES` gives of `x`; see `seen`."""
-    return seen(x, node, MoveLens(op, tuple(arg)))
 
 
 def array_of(name: str, x: ArrayLike) -> Array:
