@@ -97,11 +97,16 @@ def test_the_derivative_passes_through_an_array_that_takes_another_shape() -> No
     assert float(xp.jit(f)(xp.asarray(x))) == pytest.approx(float(f(xp.asarray(x))), rel=1e-14)
 
 
+def state_of(values: Any) -> Any:
+    """What NumPy's pickle of an array holds of it."""
+    return values.__reduce__()[2]
+
+
 CHANGES: dict[str, Callable[[Any], Any]] = {
     "shape": lambda x: setattr(x, "shape", (3, 2)),
     "resize": lambda x: x.resize(3),
     "setflags": lambda x: x.setflags(write=False),
-    "__setstate__": lambda x: x.__setstate__(np.ones(3).__reduce__()[2]),
+    "__setstate__": lambda x: x.__setstate__(state_of(np.ones(3))),
 }
 
 
@@ -185,12 +190,12 @@ def test_values_go_to_files_and_come_back(tmp_path: Path) -> None:
 def test_an_array_takes_the_state_that_numpys_pickle_has() -> None:
     for values in ARRAYS:
         x = xp.zeros(3)
-        x.__setstate__(values.__reduce__()[2])
+        x.__setstate__(state_of(values))
         same(x, values, "__setstate__")
     x = xp.zeros(3)
     view = x[1:]
     with pytest.raises(ValueError, match="__setstate__: an array of which there are views"):
-        x.__setstate__(np.ones(2).__reduce__()[2])
+        x.__setstate__(state_of(np.ones(2)))
     assert view.tolist() == [0.0, 0.0]
 
 
@@ -201,8 +206,9 @@ def test_parts_of_complex_numbers_are_views() -> None:
 
 
 def test_the_class_takes_parameters_for_annotations() -> None:
-    assert xp.Array[tuple[int], np.dtype[np.float64]].__args__ == (tuple[int], np.dtype[np.float64])
-    assert xp.Array[int].__origin__ is xp.Array
+    array: Any = xp.Array
+    assert array[tuple[int], np.dtype[np.float64]].__args__ == (tuple[int], np.dtype[np.float64])
+    assert array[int].__origin__ is xp.Array
     for wrong in ((), (1, 2, 3)):
         with pytest.raises(TypeError, match="Array: expected one parameter or two"):
-            xp.Array[wrong]
+            array[wrong]
