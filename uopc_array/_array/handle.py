@@ -448,7 +448,8 @@ class Handle:
 
     def _moved(self, node: UOp, op: Ops, arg: Sequence[int]) -> Self:
         """What one of `MOVES` gives of this handle; see `_seen`."""
-        return self._seen(node, MoveLens(op, tuple(arg)))
+        lens = MoveLens(op, tuple(arg))
+        return self._seen(node, lens) if op is Ops.RESHAPE else self._view(node, lens.on_node(node), lens)
 
     def _in_a_row(self) -> Self:
         """All elements in the order of their indices, a view however they lie."""

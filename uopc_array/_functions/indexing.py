@@ -68,9 +68,9 @@ def places_in(name: str, places: UOp, n: int, mode: str) -> UOp:
     Raises:
         IndexError: there are no places, and `mode` knows none.
     """
-    check_mode(name, mode)
     if mode == "raise":
         return places
+    check_mode(name, mode)
     wide = places.cast(dtypes.int64)
     if n == 0:
         if wide.size:
@@ -105,10 +105,13 @@ def take(name: str, a: UOp, indices: ArrayLike, axis: int | None, mode: str) -> 
         >>> xp.take(xp.asarray([10, 20, 30]), xp.asarray([2, 0]))
         Array([30, 10], dtype=int64)
     """
-    node = a.reshape((a.size,)) if axis is None or not a.ndim else a
-    at = normalize_axis(name, 0 if axis is None else axis, node.ndim)
-    places = places_in(name, places_of(name, indices), node.shape[at], mode)
-    return gather(name, node, places) if node.ndim == 1 else along_axes.take_on_axis(name, node, places, at)
+    if axis is None or a.ndim < 2:
+        row = a.reshape((a.size,))
+        if axis is not None:
+            normalize_axis(name, axis, 1)
+        return gather(name, row, places_in(name, places_of(name, indices), a.size, mode))
+    at = normalize_axis(name, axis, a.ndim)
+    return along_axes.take_on_axis(name, a, places_in(name, places_of(name, indices), a.shape[at], mode), at)
 
 
 @function("take_along_axis(arr, indices, axis=-1)")

@@ -58,9 +58,12 @@ def reshape(name: str, a: ArrayLike, shape: ShapeLike, order: str, copy: bool | 
                [1, 3]], dtype=int64)
     """
     x = array_of(name, a)
-    order = _order(name, order, "CFA")
-    extents = inferred_shape(name, x._frame(), shape)
+    node = x._frame()
+    extents = inferred_shape(name, node, shape)
     check_shape(name, extents)
+    if order == "C" and copy is None:
+        return x._seen(node, MoveLens(Ops.RESHAPE, extents))
+    order = _order(name, order, "CFA")
     if copy:
         x = x._same_kind(x._uop)
     in_columns = order == "F" or (order == "A" and _read_order(x, order) != tuple(range(x.ndim)))
