@@ -1,6 +1,7 @@
 """Comparisons of products, of the `linalg` and of the `fft` extension; part of the table of comparisons.py."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,34 @@ def vector_norm(x: Any, axis: Any = None, **how: Any) -> Any:
     )  # fmt: skip
 
 
+def draw_norm(d: Draws) -> Arguments:
+    x = d.array(INEXACT, d.one_of((3,), (2, 3), (2, 3, 4)))
+    if d.flag():
+        return given(x, **d.options(keepdims=(True, False)))
+    if x.ndim > 1 and d.flag():
+        axes = d.order(x.ndim)[:2]
+        return given(x, axis=axes, **d.options(ord=("fro", "nuc", 1, 2, np.inf, -1, -2, -np.inf), keepdims=(True,)))
+    return given(x, axis=d.integer(-x.ndim, x.ndim - 1), **d.options(ord=(2, 1, 0, np.inf, 3, -1), keepdims=(True,)))
+
+
+def draw_multi_dot(d: Draws) -> Arguments:
+    extents = [d.integer(1, 4) for _ in range(d.integer(3, 5))]
+    first = d.array(INEXACT, (extents[0], extents[1]))
+    return given([first, *[d.array([first.dtype], (m, n)) for m, n in pairwise(extents[1:])]])
+
+
+def draw_tensors(d: Draws) -> Operand:
+    """Two axes and one of as many elements, as a well conditioned matrix."""
+    m, n = d.integer(1, 3), d.integer(1, 3)
+    x = values(d.one_of(*INEXACT), (m * n, m * n), d.integer(0, 99), -1, 1)
+    return d.like((x + 4 * np.eye(m * n)).astype(x.dtype).reshape(m, n, m * n))
+
+
+def draw_tensorsolve(d: Draws) -> Arguments:
+    a = draw_tensors(d)
+    return given(a, d.array([a.dtype], a.shape[:2]))
+
+
 def rank_one(d: Draws) -> Arguments:
     x = matrices(d, least=1).numpys
     if d.flag():
@@ -111,13 +140,13 @@ def draw_trace(d: Draws) -> Arguments:
 
 
 PRODUCTS = {
+    "cross": Comparison(draw_cross, eps=256),
     "matmul": Comparison(draw_matmul, eps=2048),
     "tensordot": Comparison(draw_tensordot, eps=4096),
     "vecdot": Comparison(draw_vecdot, eps=2048),
     "matrix_transpose": Comparison(one(ALL, least=2)),
 }
 _LINALG = {
-    "cross": Comparison(draw_cross, eps=256),
     "outer": Comparison(lambda d: given(*[d.array(NUMERIC, most=1, least=1)] * 2), ulps=4),
     "diagonal": Comparison(lambda d: given(d.array(ALL, least=2), **d.options(offset=(0, 1, -2, 9, -9)))),
     "trace": Comparison(draw_trace, eps=256),
@@ -129,6 +158,11 @@ _LINALG = {
         name: Comparison(square, numpy=lambda x, name=name: _complex(getattr(np.linalg, name)(x), x), eps=4096)
         for name in ("eig", "eigvals")
     },
+    "cond": Comparison(lambda d: given(matrices(d, least=1), **d.options(p=(2, -2))), eps=1 << 14),
+    "norm": Comparison(draw_norm, eps=256),
+    "multi_dot": Comparison(draw_multi_dot, eps=1 << 14),
+    "tensorsolve": Comparison(draw_tensorsolve, eps=4096),
+    "tensorinv": Comparison(lambda d: given(draw_tensors(d)), eps=4096),
     "matrix_norm": Comparison(draw_matrix_norm, eps=256),
     "matrix_power": Comparison(lambda d: given(matrices(d, square=True), d.one_of(0, 1, 2, 5, -1, -2)), eps=1 << 16),
     "matrix_rank": Comparison(rank_one, numpy=rank),

@@ -91,6 +91,12 @@ def test_each_public_function_is_where_pickle_and_help_find_it() -> None:
         assert {p.name for p in taken} == {p.name for p in description.parameters} - {description.array}
 
 
+def test_public_modules_have_public_names_only() -> None:
+    for module in (xp.linalg, xp.fft):
+        assert {name for name in vars(module) if not name.startswith("_")} == set(module.__all__)
+        assert set(module.__all__) <= set(dir(module))
+
+
 def test_the_stubs_say_what_the_descriptions_say() -> None:
     for file, text in stubs().items():
         assert file.read_text() == text, f"run python -m uopc_array._functions.stubs: {file.name}"

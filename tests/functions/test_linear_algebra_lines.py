@@ -1,7 +1,8 @@
 """Lines of `linalg`, `fft`, products and einsum as NumPy's users write them, over dtypes, stacks and extents."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
+from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -228,9 +229,7 @@ def test_einsum_stores_in_out_what_may_be_converted_safely(dtype: str) -> None:
 def test_out_of_another_dtype_is_taken_as_numpy_takes_it(name: str) -> None:
     a = np.asarray([[1.5, 2.0], [0.5, 4.0]])
     args: tuple[Any, ...] = ([a, a],) if name == "linalg.multi_dot" else (a, a) if name in ("dot", "outer") else (a,)
-    function, theirs = xp, np
-    for part in name.split("."):
-        function, theirs = getattr(function, part), getattr(theirs, part)
+    function, theirs = attrgetter(name)(xp), attrgetter(name)(np)
     plain = np.asarray(theirs(*args))
     for dtype in ("float32", "float64", "complex128", "int64"):
         wanted = run(theirs, *args, out=np.zeros(plain.shape, dtype))
@@ -242,7 +241,7 @@ def test_out_of_another_dtype_is_taken_as_numpy_takes_it(name: str) -> None:
             same(got, np.asarray(wanted).astype(dtype), name)
 
 
-HOSTED = {
+HOSTED: dict[str, Callable[[xp.Array], Any]] = {
     "cond": lambda x: xp.linalg.cond(x, 1),
     "qr": lambda x: xp.linalg.qr(x, mode="raw")[1],
     "svd": lambda x: xp.linalg.svd(x, hermitian=True, compute_uv=False),
@@ -268,7 +267,7 @@ def test_what_runs_in_numpy_says_so(name: str) -> None:
         xp.grad(lambda x: xp.sum(f(x)))(x)
 
 
-NATIVE = {
+NATIVE: dict[str, Callable[[xp.Array], Any]] = {
     "svd": lambda x: xp.linalg.svd(x, compute_uv=False),
     "qr": lambda x: xp.linalg.qr(x, mode="r"),
     "norm": lambda x: xp.linalg.norm(x, 2),
