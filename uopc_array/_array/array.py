@@ -9,12 +9,12 @@ from typing import Any, Self, cast
 
 from uopc_array._array.assignment import assign
 from uopc_array._array.described_methods import DescribedMethods
-from uopc_array._array.handle import View
 from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_element, read, read_any, read_box
 from uopc_array._array.methods import Methods
 from uopc_array._array.numbers import inferred_shape
 from uopc_array._array.operators import Operators
 from uopc_array._array.protocols import Protocols
+from uopc_array._array.view import View
 from uopc_core import DType, Ops, UOp
 from uopc_core.errors import ShapeError, shortened
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._array.cells import Cell, change_in_memory, is_leaf, make_leaf, write_element, write_in_memory
-from uopc_array._array.handle import Handle, View
+from uopc_array._array.handle import Handle
 from uopc_array._array.index import (
     ItemLens,
     ParsedKey,
@@ -26,6 +26,7 @@ from uopc_array._array.lenses import Lens, write_back
 from uopc_array._array.nodes import Operand, as_node, cast_handle, cast_node, const_node, is_scalar, to_operand
 from uopc_array._array.origins import scatter
 from uopc_array._array.realize import buffer_of_node
+from uopc_array._array.view import View
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
 

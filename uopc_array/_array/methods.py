@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from uopc_array._array.handle import Handle, View
+from uopc_array._array.handle import Handle
 from uopc_array._array.lenses import BitsLens, MoveLens, PartLens
 from uopc_array._array.tracing import refuse_exit
+from uopc_array._array.view import View
 from uopc_core import Ops, as_dtype, is_bool, is_complex, name_of
 from uopc_core.errors import DTypeError, ShapeError, shortened
 from uopc_core.numerics import elementwise

@@ -12,9 +12,10 @@ import numpy as np
 
 from uopc_array._array.assignment import assign
 from uopc_array._array.foreign import is_operand
-from uopc_array._array.handle import Handle, View
+from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import as_node, cast_node, const_node, is_scalar
 from uopc_array._array.promotion import broadcast, promote, promote_comparison, promote_dtypes, promote_floating
+from uopc_array._array.view import View
 from uopc_core import DType, Ops, UOp, name_of
 from uopc_core.errors import DTypeError, ShapeError, shortened
 from uopc_core.numerics import elementwise

@@ -8,10 +8,10 @@ import numpy as np
 
 from uopc_array._array.array import Array
 from uopc_array._array.assignment import assign
-from uopc_array._array.handle import View
 from uopc_array._array.nodes import as_node, cast_node, mask_node
 from uopc_array._array.operators import check_same_kind
 from uopc_array._array.promotion import check_cast
+from uopc_array._array.view import View
 from uopc_array._functions.host import to_host
 from uopc_core import as_dtype, composite
 from uopc_core.errors import ShapeError

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.handle import View
 from uopc_array._array.lenses import MoveLens, SpreadLens
 from uopc_array._array.numbers import inferred_shape
 from uopc_array._array.promotion import broadcast
+from uopc_array._array.view import View
 from uopc_array._functions.arguments import (
     ArrayLike,
     ShapeLike,

@@ -8,7 +8,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.handle import View
+from uopc_array._array.view import View
 from uopc_array._functions.host import call_host, from_host
 
 __all__ = ["OBJECTS"]

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.handle import View
 from uopc_array._array.index import ItemLens
 from uopc_array._array.lenses import Lens, PartLens
+from uopc_array._array.view import View
 from uopc_array._transforms.boxes import AttributesBox, Box, DictBox, ListBox
 from uopc_array._transforms.captures import Walk, array_key, is_object, value_key
 from uopc_array._transforms.trees import flatten, unflatten

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from uopc_array._array.array import Array
-from uopc_array._array.handle import View
 from uopc_array._array.lenses import Lens
 from uopc_array._array.tracing import Record
+from uopc_array._array.view import View
 from uopc_array._transforms.captures import Walk
 from uopc_array._transforms.trees import TreeDef, flatten_until, unflatten
 from uopc_core import UOp

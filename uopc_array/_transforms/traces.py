@@ -18,11 +18,12 @@ import numpy as np
 import uopc_core
 from uopc_array._array.array import Array
 from uopc_array._array.cells import alias_of, root_of
-from uopc_array._array.handle import View, change_all
+from uopc_array._array.handle import change_all
 from uopc_array._array.nodes import as_node, cast_node, default_dtype
 from uopc_array._array.origins import named
 from uopc_array._array.realize import NumPyArray, buffer_of_node
 from uopc_array._array.tracing import Record, fresh_number, run_user, substitute
+from uopc_array._array.view import View
 from uopc_array._transforms.boxes import differences, has_grown, put_back
 from uopc_array._transforms.captures import holds_traced
 from uopc_array._transforms.inputs import NUMBERS, Arguments, SharedView, box_of, containers_among, with_bases
