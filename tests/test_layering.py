@@ -172,7 +172,7 @@ def test_a_wrong_import_is_found(importer: str, source: str) -> None:
 RIGHT = {
     "downward": ("uopc_core.rewrite.engine", "from uopc_core.ir import UOp"),
     "downward, relative": ("uopc_core.rewrite.engine", "from ..ir.uop import UOp"),
-    "lazy": ("uopc_array.einsum_functions", "optree = LazyModule('optree')"),
+    "lazy": ("uopc_array._functions.einsum", "optree = LazyModule('optree')"),
     "same layer": ("uopc_core.ir.uop", "from .op import Ops"),
     "top of the core": ("uopc_core.__init__", "from uopc_core.transform import gradient"),
     "the face from the top": (

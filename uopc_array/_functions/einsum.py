@@ -62,8 +62,9 @@ def einsum(name: str, operands: Sequence[Any], dtype: Any, casting: str, optimiz
     if casting != "safe":
         check_casting(name, casting)
     wanted = None if dtype is None else as_dtype(dtype, name)
-    for node in nodes if wanted is not None else ():
-        check_cast(name, node.dtype, wanted, casting)
+    if wanted is not None:
+        for node in nodes:
+            check_cast(name, node.dtype, wanted, casting)
     return _contracted(name, inputs, nodes, output, wanted, optimize)
 
 

@@ -236,7 +236,7 @@ _TEXT = """{summary}
         x1: any dtype; shape {x1}.
         x2: any dtype; shape {x2}.
         out: takes the result.
-        axes: a list with the axes of each operand and of the result, in tuples; None given takes the last ones.
+        axes: a list with the axes of each operand and of the result, in tuples; without it the last ones.
         axis: the one axis of each operand, for functions that take one.
         keepdims: keep that axis with extent 1.
         casting: the rule by which ``dtype`` and ``out`` may convert: "same_kind" or another of NumPy's.
