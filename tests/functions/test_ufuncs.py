@@ -150,6 +150,29 @@ def test_methods_by_function_and_numpys_function(name: str) -> None:
         same(run(at, OURS[name], xp.asarray(y)), wanted, f"{name} at")
 
 
+NUMBERS = (3, -3, 300, True, 2.5, 1j, np.int8(3), np.uint64(3), np.float32(2))
+
+
+@pytest.mark.parametrize("name", [name for name, f in OURS.items() if isinstance(f, HostUfunc) and f._numpy.nin == 2])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "uint64", "int64", "float32", "complex64"])
+def test_a_number_takes_the_dtype_beside_it_in_what_numpy_computes(name: str, dtype: str) -> None:
+    def outcome(f: Callable[..., Any], *operands: Any) -> Any:
+        try:
+            out = np.asarray(f(*operands))
+        except (TypeError, ValueError, OverflowError) as error:
+            return next(base for base in (TypeError, OverflowError, ValueError) if isinstance(error, base))
+        narrow = out.dtype.kind == "f" and dtype != "float32"  # NumPy has float16 and float32 for small integers
+        return ("float64", out.shape) if narrow else (out.dtype, out.tolist())
+
+    x = np.asarray([1, 2]).astype(dtype)
+    for number in NUMBERS:
+        for turned in (False, True):
+            pair = [(number, a) if turned else (a, number) for a in (x, xp.asarray(x))]
+            wanted = outcome(getattr(np, name), *pair[0])
+            assert outcome(getattr(xp, name), *pair[1]) == wanted, (number, turned)
+            assert outcome(getattr(np, name), *pair[1]) == wanted, (number, turned)
+
+
 @pytest.mark.parametrize("method", ["reduce", "accumulate", "reduceat"])
 def test_methods_take_out(method: str) -> None:
     x = xp.asarray(X["f"])

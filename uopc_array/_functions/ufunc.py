@@ -367,12 +367,16 @@ def _wide(numpys: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """`inputs` with those integers in float64 that NumPy would compute in a narrower floating dtype."""
     if numpys.signature is not None:
         return inputs
-    arrays = [as_node(x, name=numpys.__name__) for x in inputs]
-    loop = numpys.resolve_dtypes((*[x.dtype for x in arrays], *[None] * numpys.nout))
+    # numbers of Python's take the dtype of what is beside them, as long as one of the operands has one
+    numbers = [type(x) in (int, float, complex) for x in inputs]
+    weak = numbers if not all(numbers) else [False] * len(numbers)
+    nodes = [None if number else as_node(x, name=numpys.__name__) for x, number in zip(inputs, weak, strict=True)]
+    given = [type(x) if node is None else node.dtype for x, node in zip(inputs, nodes, strict=True)]
+    loop = numpys.resolve_dtypes((*given, *[None] * numpys.nout))
     return tuple(
         [
-            wrap(node.cast(dtypes.float64)) if d.kind == "f" and node.dtype.kind in "biu" else x
-            for x, node, d in zip(inputs, arrays, loop, strict=False)
+            x if node is None or d.kind != "f" or node.dtype.kind not in "biu" else wrap(node.cast(dtypes.float64))
+            for x, node, d in zip(inputs, nodes, loop, strict=False)
         ]
     )
 
