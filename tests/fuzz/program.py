@@ -44,10 +44,11 @@ LAYOUTS = {
     "backwards": "np.flip(np.flip({0}).copy())",
 }
 
-# Text that may store into an array: assignments to a part or in place, methods, functions that write to an argument.
+# Text that may store into an array: assignments to a part or in place (`in_place` where they err, see `rounding`),
+# methods, functions that write to an argument.
 WRITE = re.compile(
     r"\] *[-+*/]?= |[-+*/]= |\bout=|\bcopy=False|\.at\("
-    r"|(?<!\bxp)\.(fill|sort|put)\(|\b(copyto|put|put_along_axis|putmask|place|fill_diagonal)\("
+    r"|(?<!\bxp)\.(fill|sort|put)\(|\b(in_place|copyto|put|put_along_axis|putmask|place|fill_diagonal)\("
 )
 
 

@@ -246,6 +246,10 @@ class _Namespace:
     def __init__(self, module: Any) -> None:
         self._module = module
 
+    def in_place(self, name: str, x: Any, y: Any) -> Any:
+        """An array changes, a number is bound anew."""
+        return IN_PLACE[name](x, y) if isinstance(x, np.ndarray) else getattr(self, name)(x, y)
+
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._module, name)
         if isinstance(attribute, ModuleType):
@@ -287,7 +291,12 @@ def _shaken_number(x: Any) -> Any:
 
 
 FUNCTIONS = {ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power", ast.MatMult: "matmul"}
-
+IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "multiply": operator.imul,
+    "divide": operator.itruediv,
+    "power": operator.ipow,
+    "matmul": operator.imatmul,
+}
 
 OF_PYTHON: dict[str, Callable[..., Any]] = {
     "multiply": operator.mul,
@@ -298,14 +307,22 @@ OF_PYTHON: dict[str, Callable[..., Any]] = {
 
 
 class _Operators(ast.NodeTransformer):
-    """`x * y` as `xp.multiply(x, y)`, `abs(x)` and `np.exp(x)` likewise: of two scalars, NumPy's own operator would be
-    beyond reach.
+    """`x * y` as `xp.multiply(x, y)`, `x *= y`, `abs(x)` and `np.exp(x)` likewise: of two scalars, NumPy's own operator
+    would be beyond reach.
     """
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         name = FUNCTIONS.get(type(node.op))
         return node if name is None else ast.Call(_function(name), [node.left, node.right], [])
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        name = FUNCTIONS.get(type(node.op))
+        if name is None:
+            return node
+        old = ast.parse(ast.unparse(node.target), mode="eval").body
+        return ast.Assign([node.target], ast.Call(_function("in_place"), [ast.Constant(name), old, node.value], []))
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

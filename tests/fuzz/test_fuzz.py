@@ -5,6 +5,7 @@ For other programs than these: `make fuzz N=1000 SEED=12345`, or `python -m test
 
 import contextlib
 import io
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import uopc_array
+from tests.fuzz import workers
 from tests.fuzz.campaign import fuzz
 from tests.fuzz.draw_program import MODES, draw_program
 from tests.fuzz.draw_statements import ELEMENT_LOOPS, FUNCTION_WRITES, MASKED_WRITES, ROW_WRITES
@@ -261,16 +263,25 @@ ROUNDED = (
 )
 
 
+IN_PLACE = (
+    "t = a * 1j\nt /= 1.5 + 2j",
+    "t = a * 1j\nt *= 1.3 + 1j",
+    "t = a + 2\nt **= 1.5",
+    "t = xp.sum(a) * 1j\nt /= 7",
+    "t = xp.stack([a, a]) * 1j\nt[0] /= 1.5 + 2j\nt[1] *= 1.3 + 1j",
+)
+
+
 @pytest.mark.parametrize("given", GIVEN, ids=lambda x: f"{x.number or x.dtype}{x.shape or ''}")
 def test_rounding_reaches_every_kind_of_operand(given: Input) -> None:
     """One unit in the last place is no failure, a thousandth is: of numbers and what is made of them as of arrays."""
     judged = 0
-    for text in ROUNDED:
-        program = Program((given,), (f"read({text})",))
+    for text in (*[f"t = {text}" for text in ROUNDED], *IN_PLACE):
+        program = Program((given,), (text, "read(t)"))
         judge = Judge(program, program.arguments)
         if judge.expected.error is not None:
             continue
-        [right] = judge.expected.results
+        right = judge.expected.results[0]
         off = right.copy()
         off.real[...] = np.where(right.real == 0, 0, np.nextafter(right.real, np.inf, dtype=right.real.dtype))
         assert judge.fault(Outcome([off]), "values") is None, text
@@ -336,3 +347,15 @@ def test_errors_of_rounding_end_no_program(mode: str) -> None:
 def test_workers_share_the_seeds() -> None:
     result = fuzz_in_workers(range(7), "values", "interpret", (), workers=2)
     assert (result.programs, result.failures) == (7, 0)
+
+
+def test_a_process_that_has_no_processor_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "HANGS", 1.0)
+    monkeypatch.setattr(workers, "waited_for_a_processor", lambda _: time.monotonic())
+    worker = workers._Worker([0], workers._Task("values", "interpret", (), 1, False))
+    try:
+        assert worker.hear() is None
+        monkeypatch.setattr(workers, "waited_for_a_processor", lambda _: -9.0)
+        assert worker.hear() == "hangs"
+    finally:
+        worker.process.kill()

@@ -8,12 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 from tests.fuzz.campaign import Result, fuzz
 
 __all__ = ["fuzz_in_workers"]
 
-HANGS = 180.0  # seconds without a new program after which a process is taken to hang
+HANGS = 180.0  # seconds without a new program, but for those without a processor: then a process is taken to hang
+
+
+def waited_for_a_processor(pid: int | None) -> float:
+    """Seconds that the main thread of a process was ready to run and others ran; 0 where the system does not say."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) * 1e-9
+    except (OSError, IndexError):
+        return 0.0
 
 
 @dataclass(frozen=True)
@@ -37,12 +46,17 @@ class _Worker:
     """A process with its seeds, and how far it has come."""
 
     def __init__(self, seeds: list[int], task: _Task) -> None:
-        self.seeds, self.seed, self.heard = seeds, seeds[0], time.monotonic()
+        self.seeds, self.seed = seeds, seeds[0]
         spawn = multiprocessing.get_context("spawn")
         self.channel, other = spawn.Pipe(duplex=False)
         self.process: BaseProcess = spawn.Process(target=_work, args=(seeds, task, other), daemon=True)
         self.process.start()
+        self.heard = self._clock()
         other.close()
+
+    def _clock(self) -> float:
+        """Seconds that the process has had to get on, in which a busy machine did not keep it waiting."""
+        return time.monotonic() - waited_for_a_processor(self.process.pid)
 
     def hear(self) -> Result | str | None:
         """The result, a word on how the process ended, or None while it runs."""
@@ -51,10 +65,10 @@ class _Worker:
                 message = self.channel.recv()
                 if isinstance(message, Result):
                     return message
-                self.seed, self.heard = message, time.monotonic()
+                self.seed, self.heard = message, self._clock()
         except EOFError:
             return "died"
-        return "hangs" if time.monotonic() - self.heard > HANGS else None
+        return "hangs" if self._clock() - self.heard > HANGS else None
 
     def lost(self, ending: str, task: _Task) -> Result:
         """A result in place of the one that a process did not give."""
