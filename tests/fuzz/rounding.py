@@ -3,7 +3,7 @@
 What the documentation promises to be exact (`+ - * /`, sqrt, comparisons, conversions, integers, movement) gets no
 error, so a program of such operations must give NumPy's bits. The rest gets errors of a few units in the last place,
 sums in proportion to the sum of magnitudes, and the spread of the results is what two right programs may differ by.
-Integers and truth values that change from run to run hang on rounding and judge nothing.
+Integers and truth values that change from run to run hang on rounding and judge nothing. So does the sign of a nan.
 Method: Monte Carlo arithmetic, as in Parker (1997).
 """
 
@@ -92,6 +92,16 @@ def _shaken(x: Values, size: Any) -> Values:
         out.real, out.imag = _shaken(x.real, size), _shaken(x.imag, size)
         return out
     return np.where(np.isfinite(x), x + size * _generator.uniform(-1, 1, x.shape), x).astype(x.dtype)
+
+
+def _of_any_sign(x: Any) -> Any:
+    """`x` with a sign drawn for each nan: which one it has is left open."""
+    if not isinstance(x, (np.ndarray, np.inexact)) or x.dtype.kind not in "fc" or not np.isnan(x).any():
+        return x
+    x = np.array(x)
+    for part in (x.real, x.imag) if x.dtype.kind == "c" else (x,):
+        part[...] = np.where(np.isnan(part), np.copysign(np.nan, _generator.uniform(-1, 1, part.shape)), part)
+    return x
 
 
 def _magnitude(x: Any) -> Any:
@@ -205,13 +215,14 @@ class Noisy(np.ndarray):
         with np.errstate(all="ignore"):
             result = getattr(ufunc, method)(*plain, **keywords)
             if isinstance(result, tuple):
-                return to_noisy(result)
+                return to_noisy(_of_parts(result, _of_any_sign))
             keywords.pop("out", None)
             size = _size_of_error(ufunc, method, plain, keywords, np.asarray(result))
             if size is not None:
                 size = np.nan_to_num(size, nan=0.0, posinf=0.0)
                 result = _shaken(np.asarray(result), size)
                 result[_depends_on_order(ufunc, method, plain[0], keywords)] = np.nan
+            result = _of_any_sign(result)
         if out is not None:
             out[0][...] = result
             return out[0]

@@ -322,6 +322,19 @@ def test_what_hangs_on_rounding_is_no_failure() -> None:
     assert judge.fault(Outcome([np.asarray(1), np.asarray([False, True])]), "values") is None
 
 
+def test_the_sign_of_a_nan_is_left_open() -> None:
+    """Whatever operation made it; that of any other number is not."""
+    forms = ("xp.fmod(a, a)", "a / a", "xp.sqrt(-1 - a)", "xp.maximum(xp.fmod(a, a), a)", "divmod(a, a)[1]")
+    zeros = Input("a", "ramp", shape=(4,))
+    for text in forms:
+        program = Program((zeros,), (f"t = {text}", "read(xp.signbit(t[:1]))", "read(xp.copysign(1, t[:1]))"))
+        judge = Judge(program, program.arguments)
+        assert judge.fault(Outcome([~judge.expected.results[0], -judge.expected.results[1]]), "values") is None, text
+    program = Program((zeros,), ("t = xp.fmod(a, 2)", "read(xp.signbit(t))"))
+    judge = Judge(program, program.arguments)
+    assert judge.fault(Outcome([~judge.expected.results[0]]), "values") is not None
+
+
 def test_a_number_divided_by_what_may_be_0_is_any_large_number() -> None:
     body = ("t = xp.exp(a) - np.e", "t += 1e-17", "read(a / t)", "read(a / (t + 1))")
     program = Program((Input("a", style="ones", shape=(2,)),), body)
