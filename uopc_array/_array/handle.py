@@ -468,7 +468,8 @@ class Handle:
         except AttributeError:  # interrupted before it had one
             return
         node.held -= 1
-        if not node.depth and _count(node) > _alone:
+        # None at exit, when modules are taken down
+        if not node.depth and _count is not None and _count(node) > _alone:  # pyright: ignore[reportUnnecessaryComparison]
             note_release(node)
 
 

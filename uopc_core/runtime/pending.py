@@ -68,7 +68,8 @@ def is_due() -> bool:
 def note_release(node: UOp) -> None:
     """Called where a handle has left a node that others refer to still."""
     memory = node.realized
-    if memory is None or node.held or node.flags:
+    # None at exit, when modules are taken down
+    if memory is None or node.held or node.flags or _state is None:  # pyright: ignore[reportUnnecessaryComparison]
         return
     ref = weakref.ref(node, _note_end)
     if ref in _state.held:
@@ -109,7 +110,8 @@ when_many(LEAST_NODES, _note_many)
 
 
 def _note_end(ref: Any) -> None:
-    _state.bytes -= _state.held.pop(ref, 0)
+    if _state is not None:  # pyright: ignore[reportUnnecessaryComparison]
+        _state.bytes -= _state.held.pop(ref, 0)
 
 
 def relieve(compute: Compute) -> None:
