@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.array.case import Arguments, Comparison, given, listed, one
+from tests.array.case import Arguments, Comparison, both, given, listed, one
 from tests.array.drawing import Draws, Operand
 from tests.array.reference import ALL, COMPLEX, FLOATS, INTEGERS, NUMERIC, REAL, values
 
@@ -224,6 +224,83 @@ SORTED = {
 }
 
 
+# ------------------------------------------------------------------------------------------------ choosing and writing
+
+
+def draw_choose(d: Draws) -> Arguments:
+    choices = [d.array(NUMERIC, d.one_of((3, 4), (4,), (3, 1), ())) for _ in range(3)]
+    mode = d.one_of("raise", "wrap", "clip")
+    least, most = (0, 2) if mode == "raise" else (-4, 7)
+    numbers = values("int64", d.one_of((3, 4), (1, 4), ()), d.integer(0, 99), least, most)
+    return given(d.like(numbers), choices, mode=mode)
+
+
+def draw_compress(d: Draws) -> Arguments:
+    x = d.array(ALL, least=1)
+    axis = d.one_of(None, d.axis(x.ndim))
+    n = x.numpys.size if axis is None else x.shape[axis]
+    return given(d.like(values(d.one_of("bool", "int64"), (d.integer(0, n),), d.integer(0, 99), 0, 1)), x, axis)
+
+
+def draw_copied(d: Draws) -> Arguments:
+    x = d.array(NUMERIC, least=1)
+    casting = d.one_of("same_kind", "unsafe", "safe")
+    wider = x.dtype if casting == "safe" else d.one_of(*[n for n in NUMERIC if np.can_cast(n, x.dtype, casting)])
+    source = d.array([wider], tuple([n if d.flag() else 1 for n in x.shape]), low=0)
+    mask = d.like(values("bool", x.shape, d.integer(0, 99)))
+    return given(x, source, **d.options(where=(mask, True, False)), casting=casting)
+
+
+def draw_masked(d: Draws) -> Arguments:
+    x = d.array(NUMERIC, least=1)
+    mask = d.like(values("bool", x.shape, d.integer(0, 99)))
+    return given(x, mask, d.array([x.dtype], d.one_of((1,), (3,), (2, 2), ())))
+
+
+def draw_put(d: Draws) -> Arguments:
+    x = d.array(NUMERIC, full=True)
+    mode = d.one_of("raise", "wrap", "clip")
+    n = x.numpys.size if mode == "raise" else 3 * x.numpys.size
+    places = values("int64", d.one_of((), (3,), (0,), (2, 2)), d.integer(0, 99), -n, n - 1)
+    return given(x, d.like(places), d.array([x.dtype], d.one_of((1,), (2,), (4,))), mode=mode)
+
+
+def draw_put_along(d: Draws) -> Arguments:
+    """Numbers for values: where an index stands twice, either may be the last."""
+    x = d.array(NUMERIC, least=1, full=True)
+    axis = d.axis(x.ndim)
+    shape = [1 if d.integer(0, 3) == 0 else n for n in x.shape]
+    n = x.shape[axis]
+    shape[axis] = d.integer(0, 3)
+    return given(x, d.like(values("int64", tuple(shape), d.integer(0, 99), -n, n - 1)), d.integer(0, 9), axis)
+
+
+def draw_diagonal_filled(d: Draws) -> Arguments:
+    x = d.array(NUMERIC, d.one_of((3, 3), (2, 4), (5, 2), (7, 2), (0, 3), (3, 0), (2, 2, 2)))
+    return given(x, d.array([x.dtype], d.one_of((), (1,), (2,), (9,))), **d.options(wrap=(True, False)))
+
+
+def written(name: str, draw: Draw) -> Comparison:
+    """A function that writes to its first argument: what it returns, and what stands there afterwards."""
+
+    def call(ns: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        target = x if x.flags.writeable else x.copy()
+        return [getattr(ns, name)(target, *args, **kwargs), target, x]
+
+    return both(draw, call)
+
+
+WRITING = {
+    "choose": Comparison(draw_choose),
+    "compress": Comparison(draw_compress),
+    "copyto": written("copyto", draw_copied),
+    "fill_diagonal": written("fill_diagonal", draw_diagonal_filled),
+    **{name: written(name, draw_masked) for name in ("place", "putmask")},
+    "put": written("put", draw_put),
+    "put_along_axis": written("put_along_axis", draw_put_along),
+}
+
+
 # ------------------------------------------------------------------------------------------------------------- products
 
 
@@ -382,4 +459,11 @@ STATISTICS = {
     "trapezoid": Comparison(draw_trapezoid, eps=256),
 }
 
-NUMPY_COMPARISONS: dict[str, Comparison] = {**ELEMENTWISE, **MOVEMENT, **SORTED, **PRODUCTS, **STATISTICS}
+NUMPY_COMPARISONS: dict[str, Comparison] = {
+    **ELEMENTWISE,
+    **MOVEMENT,
+    **SORTED,
+    **WRITING,
+    **PRODUCTS,
+    **STATISTICS,
+}

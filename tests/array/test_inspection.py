@@ -11,7 +11,7 @@ import pytest
 
 import uopc_array as xp
 from tests.array.errors import arguments_of
-from tests.array.reference import ALL, BOOL, COMPLEX, FLOATS, INTEGERS, NUMERIC, SIGNED, UNSIGNED
+from tests.array.reference import ALL, BOOL, COMPLEX, FLOATS, INTEGERS, NUMERIC, SIGNED, UNSIGNED, check
 
 # parameters, then the functions that have them; what follows a * is passed by keyword
 SIGNATURES: dict[str, str] = {
@@ -85,8 +85,13 @@ SIGNATURES: dict[str, str] = {
     "n, /, *, d=1.0, dtype=None, device=None": "fft.fftfreq fft.rfftfreq",
     "x, /, *, axes=None": "fft.fftshift fft.ifftshift",
 }
-# where NumPy's other name of it has the default, or none says that it is not given
-OTHER_DEFAULTS = {("std", "correction"), ("var", "correction"), ("sort", "stable"), ("argsort", "stable")}
+# where NumPy's other name of it has the default, or what NumPy has for "not given" means the default of the standard
+OTHER_DEFAULTS = {
+    *((name, "correction") for name in ("std", "var")),
+    *((name, "stable") for name in ("sort", "argsort")),
+    ("vecdot", "axis"),
+    *((f"fft.{name}", "norm") for name in "fft fftn hfft ifft ifftn ihfft irfft irfftn rfft rfftn".split()),
+}
 FUNCTIONS = [(name, parameters) for parameters, names in SIGNATURES.items() for name in names.split()]
 
 METHODS = (
@@ -132,6 +137,15 @@ def test_a_function_takes_what_the_standard_says(name: str, parameters: str) -> 
     n_positional = sum([parameter.kind in by_place for parameter in wanted])
     added = [p for p in in_order[n_positional:] if p.name not in names]
     assert all(p.default is not p.empty or p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in added)
+
+
+@pytest.mark.parametrize(("name", "parameter"), sorted(OTHER_DEFAULTS))
+def test_what_is_not_given_means_what_the_standard_says(name: str, parameter: str) -> None:
+    (wanted,) = [p for path, text in FUNCTIONS if path == name for p in parameters_of(text) if p.name == parameter]
+    x = xp.asarray([[3.0, 1.0, 2.0], [1.0, 1.0, 0.5]])
+    operands = (x, x) if name == "vecdot" else (x,)
+    f = attrgetter(name)(xp)
+    check(f(*operands), np.asarray(f(*operands, **{parameter: wanted.default})))
 
 
 def test_every_public_name_exists_and_is_listed_once() -> None:
