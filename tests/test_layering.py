@@ -189,3 +189,49 @@ RIGHT = {
 @pytest.mark.parametrize(("importer", "source"), RIGHT.values(), ids=RIGHT.keys())
 def test_a_right_import_is_let_through(importer: str, source: str) -> None:
     assert faults(source, importer) == []
+
+
+# Where the face reaches something by a name that is a string: modules, and whose names they are.
+BY_NAME = {
+    "_array/array.py": "x.flags['WRITEABLE']: the names of the flags",
+    "_functions/shapes.py": "NumPy's function of the same name, for its error",
+    "_functions/stubs.py": "NumPy's modules, for their classes",
+    "_functions/ufunc.py": "facts and methods of NumPy's ufunc",
+    "_interop/numpy_names.py": "NumPy's names that the namespace has no version of",
+    "_interop/numpy_objects.py": "NumPy's objects that are indexed",
+    "_interop/ufunc.py": "the method of a ufunc, which NEP 13 gives by its name",
+    "_transforms/traces.py": "Python's module `random`, where the program has loaded it",
+    "random.py": "NumPy's generators and their methods",
+}
+
+
+def calls_by_name(source: str) -> list[int]:
+    """Lines that reach something by a string: `getattr` without a default, `vars(x)[name]`, `TABLE["name"](...)`."""
+    lines: list[int] = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id="getattr"), args=[_, _]):
+                lines.append(node.lineno)
+            case ast.Call(func=ast.Subscript(slice=ast.Constant(value=str()))):
+                lines.append(node.lineno)
+            case ast.Subscript(value=ast.Call(func=ast.Name(id="vars" | "globals")), ctx=ast.Load()):
+                lines.append(node.lineno)
+            case ast.Subscript(value=ast.Attribute(attr="modules"), slice=index) if dotted_path(index) != "__name__":
+                lines.append(node.lineno)
+            case _:
+                pass
+    return lines
+
+
+def test_no_function_is_reached_by_its_name_as_a_string() -> None:
+    face = ROOT / "uopc_array"
+    found = {path.relative_to(face).as_posix() for path in modules("uopc_array") if calls_by_name(path.read_text())}
+    assert found == BY_NAME.keys()
+    for source in (
+        'getattr(package, "sum")(x)',
+        'PROTOCOLS["ufunc"](x)',
+        'vars(xp)["sum"]',
+        'sys.modules["numpy"].sum',
+    ):
+        assert calls_by_name(source)
+    assert not calls_by_name('getattr(x, "ndim", 1)\nsys.modules[__name__]\nTABLE[op](x)')

@@ -2,6 +2,7 @@
 
 # ruff: noqa: F403 (a chapter says in its own __all__ what it exports; listing 300 names twice more would hide the chapters)
 
+import sys as _sys
 from typing import Any as _Any
 
 from numpy import (
@@ -26,15 +27,14 @@ from uopc_array import (
     linalg,
 )
 from uopc_array._array.array import Array
+from uopc_array._array.protocols import connect as _connect
 from uopc_array._functions import namespace as _namespace_of_functions
 from uopc_array._functions.host import log_host_calls
 from uopc_array._functions.namespace import *
-
-# these enter themselves in the table of protocols
-from uopc_array._interop import array_function as _array_function  # noqa: F401  # pyright: ignore[reportUnusedImport]
-from uopc_array._interop import ufunc as _ufunc  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from uopc_array._interop.array_function import array_function as _array_function
 from uopc_array._interop.numpy_names import numpy_dir as _numpy_dir
 from uopc_array._interop.numpy_names import numpy_name as _numpy_name
+from uopc_array._interop.ufunc import array_ufunc as _array_ufunc
 from uopc_array._transforms.explain import explain, show_config
 from uopc_array._transforms.grad import grad, jvp, stop_gradient, value_and_grad, vjp
 from uopc_array._transforms.jit import jit
@@ -83,6 +83,8 @@ __all__ += _namespace_of_functions.__all__
 
 __array_api_version__ = "2025.12"
 __version__ = "0.1.0"
+
+_connect(_sys.modules[__name__], ufunc=_array_ufunc, function=_array_function)
 
 # NumPy's counterparts load late: they cost as much as the rest of the package, and few programs need them
 lib = _LazyModule("uopc_array.lib")

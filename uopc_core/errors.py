@@ -1,10 +1,7 @@
 """The exceptions of both packages; each subclasses what NumPy raises for the same mistake."""
 
-import functools
 import os
 import re
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -29,11 +26,7 @@ __all__ = [
     "VerifyError",
     "ZeroStepError",
     "shortened",
-    "speaks_for_itself",
 ]
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 # whose frames tell the user nothing: of both packages, and of NumPy
 _OURS = (
@@ -163,20 +156,3 @@ def _named(error: Exception, name: str) -> Exception:
             return error  # names the function that has no derivative, which is what the user wants to know
         error.args = (f"{name}: {text}" if found is None else name + text[found.end() :],)
     return error
-
-
-def speaks_for_itself(function: Callable[P, R]) -> Callable[P, R]:
-    """`function`, which calls others of the face: its errors name it, and leave their frames out.
-
-    It costs a call, so the functions that loops are made of do without it.
-    """
-    name = function.__name__
-
-    @functools.wraps(function)
-    def speaking(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except Exception as error:
-            raise shortened(error, name) from error.__cause__
-
-    return speaking

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from uopc_array._array.assignment import assign
 from uopc_array._array.handle import Handle
 from uopc_array._array.lenses import BitsLens, MoveLens, PartLens
 from uopc_array._array.tracing import refuse_exit
@@ -32,7 +33,7 @@ class Methods(Handle):
 
     @real.setter
     def real(self, value: Any) -> None:
-        self._named("real")[...] = value
+        _assign_all(self.real, value, "assignment")
 
     @property
     def imag(self) -> Self:
@@ -46,10 +47,7 @@ class Methods(Handle):
     def imag(self, value: Any) -> None:
         if not is_complex(self._uop.dtype):
             raise DTypeError(f"imag: an array of {name_of(self._uop.dtype)} has no imaginary part to assign to")
-        self._named("imag")[...] = value
-
-    def _named(self, name: str) -> Any:
-        return getattr(self, name)
+        _assign_all(self.imag, value, "assignment")
 
     def conj(self) -> Self:
         """The complex conjugates; see `xp.conj`."""
@@ -71,16 +69,13 @@ class Methods(Handle):
 
     @flat.setter
     def flat(self, value: Any) -> None:
-        self.flat[...] = value  # pyright: ignore[reportIndexIssue]  # item assignment is added below
+        _assign_all(self.flat, value, "assignment")
 
     # --- assignment ---
 
     def fill(self, value: Any) -> None:
         """Assign `value` to every element."""
-        try:
-            self[...] = value  # pyright: ignore[reportIndexIssue]  # item assignment is added below
-        except Exception as error:
-            raise shortened(error, "fill") from None
+        _assign_all(self, value, "fill")
 
     def tobytes(self, order: str = "C") -> bytes:
         """The elements as bytes, in rows or, with order "F", in columns."""
@@ -102,3 +97,11 @@ class Methods(Handle):
             return self._same_kind(self._uop.cast(wanted))
         lens = BitsLens(wanted)
         return self._view(node, lens.on_node(node), lens)
+
+
+def _assign_all(x: Handle, value: Any, name: str) -> None:
+    """Assign `value` to every element of `x`, with errors that begin with `name`."""
+    try:
+        assign(x, ..., value)
+    except Exception as error:
+        raise shortened(error, name) from error.__cause__

@@ -7,14 +7,13 @@ write into it.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
 
 from uopc_array._array.handle import Handle
-from uopc_array._array.namespace import PROTOCOLS, namespace
 from uopc_array._array.nodes import node_from_numpy
 from uopc_array._array.realize import pending_bytes, read_only_view
 from uopc_array._array.text import describe, format_array
@@ -22,7 +21,7 @@ from uopc_array._array.tracing import refuse_exit, trace_error
 from uopc_core import TRACED, Ops, Scalar, name_of
 from uopc_core.errors import shortened
 
-__all__ = ["API_VERSIONS", "Protocols", "rebuild"]
+__all__ = ["API_VERSIONS", "Protocols", "connect", "rebuild"]
 
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 _CPU = (1, 0)  # DLPack's kDLCPU, device 0
@@ -43,6 +42,19 @@ _BUFFER_REMEDY = (
 )
 
 NumPyArray = np.ndarray[Any, Any]
+
+
+class _Above:
+    """What stands above the arrays and takes part in what they are asked."""
+
+    namespace: ModuleType
+    ufunc: Callable[..., Any]
+    function: Callable[..., Any]
+
+
+def connect(namespace: ModuleType, ufunc: Callable[..., Any], function: Callable[..., Any]) -> None:
+    """Say what `__array_namespace__` gives, and what calls of NumPy's functions come to; the package does, once."""
+    _Above.namespace, _Above.ufunc, _Above.function = namespace, ufunc, function
 
 
 def rebuild(cls: type[Protocols], values: NumPyArray | np.generic) -> Protocols:
@@ -207,7 +219,7 @@ class Protocols(Handle):
             raise ValueError(
                 f"__array_namespace__: expected None or one of {', '.join(API_VERSIONS)}, got {api_version!r}"
             )
-        return namespace()
+        return _Above.namespace
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         refuse_exit("conversion to a NumPy array", self._uop, _BUFFER_REMEDY)
@@ -227,12 +239,12 @@ class Protocols(Handle):
         return np.array(memory.array) if copy else read_only_view(memory)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return PROTOCOLS["ufunc"](ufunc, method, inputs, kwargs)
+        return _Above.ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(
         self, function: Any, types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        return PROTOCOLS["function"](function, types, args, kwargs)
+        return _Above.function(function, types, args, kwargs)
 
     # There is no __buffer__: where Python has it, NumPy would ask it before __array__, and `np.asarray(x)` would be
     # read-only, or a copy where memory is to be shared. `memoryview(x.to_numpy(copy=False))` is the way to memory.

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.namespace import PROTOCOLS
 from uopc_array._functions.host import call_host
 from uopc_array._functions.outputs import only, store
 from uopc_array._functions.public import ROUTES
@@ -45,6 +44,3 @@ def _path(function: Callable[..., Any]) -> str:
     """``numpy.linalg.det`` -> ``linalg.det``."""
     module = function.__module__.removeprefix("numpy").removeprefix(".")
     return f"{module}.{function.__name__}" if module else function.__name__
-
-
-PROTOCOLS["function"] = array_function

@@ -8,7 +8,6 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.namespace import PROTOCOLS
 from uopc_array._functions.public import ROUTES
 from uopc_array._functions.ufunc import HostUfunc
 from uopc_core.errors import shortened
@@ -41,6 +40,3 @@ def _takes_part(x: Any) -> bool:
 def _hosted(ufunc: np.ufunc) -> HostUfunc:
     """A ufunc of another library, such as SciPy."""
     return HostUfunc(ufunc.__name__, ufunc, ufunc.__doc__ or "")
-
-
-PROTOCOLS["ufunc"] = array_ufunc

@@ -23,7 +23,7 @@ from uopc_array._functions.arguments import wrap_like
 from uopc_array._transforms.transformed import Transformed, check_function
 from uopc_array._transforms.trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
 from uopc_core import TRACKED, UOp, composite, is_complex, is_float, is_inexact, name_of
-from uopc_core.errors import DTypeError, GradientError, ShapeError, TraceError, shortened, speaks_for_itself
+from uopc_core.errors import DTypeError, GradientError, ShapeError, TraceError, shortened
 
 __all__ = ["check_argnums", "grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
@@ -310,7 +310,6 @@ def _shown(treedef: TreeDef) -> str:
     return str(treedef).removeprefix("PyTreeSpec(").removesuffix(")")
 
 
-@speaks_for_itself
 def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     """The value of `f` and its pullback, the function that multiplies a cotangent with the derivative.
 
@@ -327,6 +326,13 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         >>> pull(1.0)
         (Array(6., dtype=float64),)
     """
+    try:
+        return _value_and_pullback(f, primals)
+    except Exception as error:
+        raise shortened(error, "vjp") from error.__cause__
+
+
+def _value_and_pullback(f: Function, primals: tuple[Any, ...]) -> tuple[Any, Function]:
     check_function("vjp", f)
     variables = _variables("vjp", primals, range(len(primals)))
     outputs = _outputs("vjp", variables.run(f))
@@ -350,7 +356,6 @@ def _arguments(what: str, given: Any) -> tuple[Any, ...]:
     return tuple(cast("Sequence[Any]", given))
 
 
-@speaks_for_itself
 def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The value of `f` and its directional derivative along `tangents` (Jacobian-vector product, pushforward).
 
@@ -366,6 +371,13 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
         >>> jvp(lambda x: x * x, (3.0,), (1.0,))
         (Array(9., dtype=float64), Array(6., dtype=float64))
     """
+    try:
+        return _value_and_pushed(f, primals, tangents)
+    except Exception as error:
+        raise shortened(error, "jvp") from error.__cause__
+
+
+def _value_and_pushed(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     check_function("jvp", f)
     arguments = _arguments("primals", primals)
     variables = _variables("jvp", arguments, range(len(arguments)))
