@@ -38,8 +38,9 @@ from uopc_core.ir import (
     toposort,
 )
 from uopc_core.lazy import compute_with, load_name
+from uopc_core.recent import Recent
 from uopc_core.runtime.buffer import Buffer
-from uopc_core.runtime.execute import MAX_DEPTH, realize_all
+from uopc_core.runtime.execute import MAX_DEPTH, program_now, realize_all, value_now
 from uopc_core.runtime.pending import is_due, note_release, relieve, shorten, when_due
 from uopc_core.settings import context, current, when_eager
 
@@ -65,6 +66,7 @@ __all__ = [
     "Executable",
     "Extern",
     "Ops",
+    "Recent",
     "Scalar",
     "Tensor",
     "TensorType",
@@ -98,6 +100,7 @@ __all__ = [
     "note_release",
     "plan_stats",
     "prepare_compiler",
+    "program_now",
     "pull_back",
     "real_dtype",
     "realize_all",
@@ -109,6 +112,7 @@ __all__ = [
     "to_uir",
     "toolchain_summary",
     "toposort",
+    "value_now",
     "when_due",
     "when_eager",
 ]

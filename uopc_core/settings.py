@@ -25,6 +25,7 @@ else:
 __all__ = ["SWITCHES", "Settings", "Switch", "context", "current", "settings_from_environment", "when_eager"]
 
 MAX_THREADS = 256  # what the C runtime has room for
+AT_ONCE = 1 << 15  # elements, see `uopc_array/_array/at_once.py`
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Settings:
     cc: str | None
     eager: bool
     pending_bytes: int
+    at_once: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,10 @@ SWITCHES: tuple[Switch, ...] = (
     Switch(
         *("pending_bytes", "UOPC_PENDING_BYTES", _pending_bytes, int, _is_int_in(0, 2**63 - 1), "an int from 0 on"),
         "bytes that work which nobody has asked for yet may hold beyond what NumPy would; then the oldest is computed",
+    ),
+    Switch(
+        *("at_once", "UOPC_AT_ONCE", lambda: AT_ONCE, int, _is_int_in(0, AT_ONCE), f"0 to {AT_ONCE}"),
+        "elements up to which an array is small: what is known and small NumPy computes at the line itself; 0: nothing",
     ),
 )
 _BY_NAME: dict[str, Switch] = {switch.name: switch for switch in SWITCHES}

@@ -8,8 +8,10 @@ from types import FunctionType, GenericAlias
 from typing import Any, Self, cast
 
 from uopc_array._array.assignment import assign
+from uopc_array._array.at_once import assigned_at_once, item_at_once, view_at_once
 from uopc_array._array.described_methods import DescribedMethods
 from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_element, read, read_any, read_box
+from uopc_array._array.lenses import Lens
 from uopc_array._array.methods import Methods
 from uopc_array._array.numbers import inferred_shape
 from uopc_array._array.operators import Operators
@@ -71,7 +73,8 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents, a tuple of int; assigned to, the same elements in another shape, as far as they lie so."""
-        return self._node.shape
+        value = self._value
+        return (self._node if value is None else value).shape
 
     @shape.setter
     def shape(self, shape: Any) -> None:
@@ -83,22 +86,23 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
     @property
     def dtype(self) -> DType:
         """The data type, a `numpy.dtype`."""
-        return self._node.dtype
+        value = self._value
+        return (self._node if value is None else value).dtype
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self._node.shape)
+        return len(self.shape)
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return prod(self._node.shape)
+        return prod(self.shape)
 
     @property
     def itemsize(self) -> int:
         """Bytes of an element."""
-        return self._node.dtype.itemsize
+        return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
@@ -134,12 +138,20 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
             raise ShapeError(f"mT: expected two axes or more, got shape {self.shape}")
         return self._moved(self._frame(), Ops.PERMUTE, [*range(n - 2), n - 1, n - 2])
 
+    def _seen(self, node: UOp, lens: Lens) -> Self:
+        view = None if self._value is None else view_at_once(self, lens)
+        return super()._seen(node, lens) if view is None else view
+
     def __getitem__(self, key: Any) -> Self:
         """What `key` selects: ints, slices, ``None``, ``...``, integer arrays and bool masks, combined as in NumPy.
 
         Raises:
             IndexError: an index that is out of bounds, or no index at all.
         """
+        if self._value is not None:
+            item = item_at_once(self, key)
+            if item is not None:
+                return item
         alias = self._own_alias
         if alias is not None and alias.is_shared and not self._is_shadowed and is_basic(key):
             return self._item_of_shared(key)
@@ -180,6 +192,8 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
             IndexError: an index that is out of bounds, or no index at all.
             ShapeError: a value that cannot be broadcast to the place.
         """
+        if self._value is not None and assigned_at_once(self, key, value):
+            return
         try:
             assign(self, key, value)
         except Exception as error:

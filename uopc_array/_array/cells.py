@@ -31,6 +31,7 @@ from uopc_array._array.realize import NumPyArray, buffer_from_numpy
 from uopc_core import Ops, UOp, note_release
 
 __all__ = [
+    "HAS_GLOBAL_LOCK",
     "Cell",
     "Root",
     "alias_of",
@@ -55,11 +56,11 @@ Change = Callable[..., None]
 _BUFFER = Ops.BUFFER
 _NOTHING: Any = None  # of which a checker of types does not remember that something was not it
 _count = sys.getrefcount
-_HAS_GLOBAL_LOCK: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
+HAS_GLOBAL_LOCK: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 _lock = threading.RLock()
 # not empty while the lock is to be taken: always without CPython's global lock, else as long as several handles change
-_guards: list[object] = [] if _HAS_GLOBAL_LOCK else [None]
+_guards: list[object] = [] if HAS_GLOBAL_LOCK else [None]
 _copying = threading.RLock()  # held by who copies what several threads write to; others wait a while, for his copy
 _PATIENCE_S = 1.0
 _era = 0  # of the process: how often it has been forked
@@ -68,7 +69,7 @@ _era = 0  # of the process: how often it has been forked
 def _renew_after_fork() -> None:
     global _lock, _copying, _era
     _lock, _copying = threading.RLock(), threading.RLock()
-    del _guards[0 if _HAS_GLOBAL_LOCK else 1 :]
+    del _guards[0 if HAS_GLOBAL_LOCK else 1 :]
     _era += 1
 
 
@@ -88,6 +89,7 @@ class Root:
 
     __slots__ = ("_writer", "is_shared", "is_writable", "version")
     is_claim = False
+    memory = None
 
     def __init__(self) -> None:
         self.version = 0
@@ -122,6 +124,7 @@ class _Glance:
     is_claim = True
     is_shared = False
     is_writable = True
+    memory = None
     root = None
     writers = 0
 
@@ -551,4 +554,4 @@ def _measure() -> tuple[int, int, int, int]:
 
 
 # without the global lock, a count says nothing of what others are about to take
-_ALONE = _measure() if _HAS_GLOBAL_LOCK else (-1, -1, -1, -1)
+_ALONE = _measure() if HAS_GLOBAL_LOCK else (-1, -1, -1, -1)

@@ -16,6 +16,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
+import numpy as np
+
 from uopc_array._array.cells import (
     Cell,
     Root,
@@ -31,7 +33,7 @@ from uopc_array._array.cells import (
 )
 from uopc_array._array.lenses import Lens, MoveLens, RowLens, SpreadLens, write_back
 from uopc_array._array.origins import compute
-from uopc_array._array.realize import NumPyArray, buffer_of_node, realize_node
+from uopc_array._array.realize import NumPyArray, buffer_from_numpy, buffer_of_node, realize_node
 from uopc_array._array.strided import layout_of
 from uopc_array._array.tracing import current_record
 from uopc_array._array.view import View
@@ -55,9 +57,11 @@ from uopc_core import (
 )
 from uopc_core.errors import TraceError, shortened
 
-__all__ = ["Handle", "change_all"]
+__all__ = ["MOST_LENSES", "Handle", "change_all"]
 
 _BUFFER = Ops.BUFFER
+_NDARRAY = np.ndarray
+_NODE_NAMES = ("_node", "_own_node")
 _count = sys.getrefcount
 _alone = sys.maxsize  # until it has been measured, see below
 MOST_LENSES = 16  # steps from a base to a view, before they are made one
@@ -110,15 +114,18 @@ class Handle:
         _alias: what it knows as a view, or as an array of which there are views; of no axes any array knows something,
             and a number nothing.
         _weak: True for a traced Python scalar, whose dtype gives way to that of an array (NEP 50).
+        _value: the value as NumPy has it, known and of real numbers, while there is no node yet (see `at_once`), else
+            None. The slot for the node is empty then, and filled when somebody looks at it.
     """
 
-    __slots__ = ("__weakref__", "_alias", "_node", "_weak")
+    __slots__ = ("__weakref__", "_alias", "_node", "_value", "_weak")
     _is_shadowed = False  # True of the class for handles that a trace sees differently than everybody else
 
     _alias: Any  # Root | View | Claim | None
     _node: UOp
     _own_alias: Any  # these two are the slots themselves, where a trace puts properties in the place of their names
     _own_node: UOp
+    _value: Any  # NumPyArray | np.generic | None
     _weak: bool
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -131,6 +138,7 @@ class Handle:
             uop = _computed_if_due(uop)
         self = object.__new__(cls)
         uop.held += 1
+        self._value = None
         self._node = uop
         self._weak = weak
         self._alias = None
@@ -146,6 +154,38 @@ class Handle:
             self._alias = Root()
         return self
 
+    @classmethod
+    def _from_value(cls, value: Any) -> Self:
+        """A new handle on a known value of real numbers, which nobody else holds; a scalar of NumPy's is a number."""
+        self = object.__new__(cls)
+        self._value = value
+        self._weak = False
+        self._alias = Root() if type(value) is _NDARRAY and not value.ndim else None
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _NODE_NAMES:  # the slot is empty
+            return self._become_node()
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    def _become_node(self) -> UOp:
+        """Hold a node in the place of a known value. A view follows its base, which has a node from now on too."""
+        value = self._value
+        if value is not None:
+            alias = self._own_alias
+            if isinstance(alias, View):
+                node = _stand_in(value.shape, value.dtype)
+            elif type(value) is _NDARRAY:
+                node = UOp.buffer(buffer_from_numpy(value, copy=not value.flags.carray))
+            else:
+                node = UOp.const(value.item(), value.dtype)
+            # one step
+            if self._value is value:
+                node.held += 1
+                self._own_node = node
+                self._value = None
+        return _NODE.__get__(self)
+
     def _same_kind(self, uop: UOp, weak: bool = False) -> Self:
         """A new handle on `uop`, of no axes a number if this is one, else an array."""
         other = self._from_uop(uop, weak)
@@ -156,7 +196,8 @@ class Handle:
     @property
     def _is_number(self) -> bool:
         """Whether this is what NumPy has a scalar for."""
-        return self._alias is None and not self._node.shape
+        value = self._value
+        return self._alias is None and not (self._node if value is None else value).shape
 
     @property
     def _is_writable(self) -> bool:
@@ -374,7 +415,9 @@ class Handle:
     def _moved(self, node: UOp, op: Ops, arg: Sequence[int]) -> Self:
         """What one of `MOVES` gives of this handle; see `_seen`."""
         lens = MoveLens(op, tuple(arg))
-        return self._seen(node, lens) if op is Ops.RESHAPE else self._view(node, lens.on_node(node), lens)
+        if op is Ops.RESHAPE or self._value is not None:
+            return self._seen(node, lens)
+        return self._view(node, lens.on_node(node), lens)
 
     def _in_a_row(self) -> Self:
         """All elements in the order of their indices, a view however they lie."""
@@ -427,6 +470,9 @@ class Handle:
         """A node to make views of: of an array that several threads write to not the present one, whose memory is not
         to be held, but another of its shape, which is not to be computed.
         """
+        value = self._value
+        if type(value) is _NDARRAY:
+            return _stand_in(value.shape, value.dtype)
         # one step
         alias, node = self._own_alias, self._own_node
         if alias is None:
@@ -464,6 +510,8 @@ class Handle:
 
     def __del__(self) -> None:
         try:
+            if self._value is not None:
+                return
             node = self._own_node
         except AttributeError:  # interrupted before it had one
             return
@@ -479,7 +527,8 @@ def _measure(handle: Handle) -> int:
     return _count(node)
 
 
-Handle._own_node, Handle._own_alias = Handle.__dict__["_node"], Handle.__dict__["_alias"]
+_NODE: Any = Handle.__dict__["_node"]
+Handle._own_node, Handle._own_alias = _NODE, Handle.__dict__["_alias"]
 
 
 def _measure_root() -> int:

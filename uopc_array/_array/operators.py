@@ -5,15 +5,18 @@ Each operator is a function of two operands to a node; the methods wrap its resu
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from uopc_array._array.assignment import assign
+from uopc_array._array.at_once import at_once, in_place_at_once, of_one_at_once
 from uopc_array._array.foreign import is_operand
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import as_node, cast_node, const_node, is_scalar
+from uopc_array._array.programs import of_known
 from uopc_array._array.promotion import broadcast, promote, promote_comparison, promote_dtypes, promote_floating
 from uopc_array._array.view import View
 from uopc_core import DType, Ops, UOp, name_of
@@ -23,9 +26,11 @@ from uopc_core.numerics import elementwise
 __all__ = ["Operators", "check_same_kind", "divide_nodes", "matmul_nodes", "power_nodes"]
 
 A = TypeVar("A", bound=Handle)
+_python: Any = operator  # whose functions have no types
 NodeFunction = Callable[[Any, Any], UOp]
 _OPERANDS = (Handle, int, float, complex, np.ndarray, np.generic, list, tuple)
 _new, _const = UOp.new, UOp.const
+_EITHER, _NODES = (None, None), (True, True)  # what operands may be, see `of_known`
 
 
 _REMEDIES = {"biuf": "take real(x), imag(x) or abs(x) first", "biu": "convert them with astype(xp.int64)"}
@@ -193,6 +198,14 @@ def _matmul(x: Any, y: Any) -> UOp:
     return matmul_nodes("matmul", as_node(x, name="matmul"), as_node(y, name="matmul"))
 
 
+def _named_floor_divide(name: str, x: Any, y: Any) -> UOp:
+    return _FLOOR_DIVIDE(x, y)
+
+
+def _named_power(name: str, x: Any, y: Any) -> UOp:
+    return power_nodes(x, y)
+
+
 def _is_weak(x: Any) -> bool:
     return x._weak if isinstance(x, Handle) else is_scalar(x)
 
@@ -213,6 +226,28 @@ def _compared(function: NodeFunction, x: A, y: Any) -> A:
         return x._from_uop(function(x, y))
     except Exception as error:
         raise shortened(error) from None
+
+
+def _floor_divide(x: Any, y: Any) -> Any:
+    """``x // y`` at once of integers; of floats by zero and of what is infinite, NumPy has other values."""
+    value = x // y
+    if value.dtype.kind == "f":
+        raise NotImplementedError
+    return value
+
+
+def _floor_divide_in_place(x: Any, y: Any) -> Any:
+    if x.dtype.kind == "f":
+        raise NotImplementedError
+    x //= y
+    return x
+
+
+def _power(x: Any, y: Any) -> Any:
+    """``x ** y`` at once, where it is a product, whose bits NumPy's is."""
+    if type(y) is not int or y != 2 or x.dtype.kind == "b":
+        raise NotImplementedError
+    return x * x
 
 
 def _reflected(function: NodeFunction, x: Any, y: A) -> A:
@@ -274,145 +309,197 @@ class Operators(Handle):
     __hash__ = None  # pyright: ignore[reportAssignmentType]  # mutable and compared elementwise, as ndarray
 
     def __neg__(self) -> Self:
-        return _unary(elementwise.negative, self)
+        result = of_one_at_once(_python.neg, self)
+        return _unary(elementwise.negative, self) if result is None else result
 
     def __pos__(self) -> Self:
-        return _unary(elementwise.positive, self)
+        result = of_one_at_once(_python.pos, self)
+        return _unary(elementwise.positive, self) if result is None else result
 
     def __abs__(self) -> Self:
-        return _unary(elementwise.absolute, self)
+        result = of_one_at_once(_python.abs, self)
+        return _unary(elementwise.absolute, self) if result is None else result
 
     def __invert__(self) -> Self:
-        return _unary(_invert, self)
+        result = of_one_at_once(_python.invert, self)
+        return _unary(_invert, self) if result is None else result
 
     def __add__(self, other: Any) -> Self:
-        return _binary(_ADD, self, other)
+        result = at_once(_python.add, self, other)
+        return _binary(_ADD, self, other) if result is None else result
 
     def __radd__(self, other: Any) -> Self:
-        return _reflected(_ADD, other, self)
+        result = at_once(_python.add, self, other, True)
+        return _reflected(_ADD, other, self) if result is None else result
 
     def __iadd__(self, other: Any) -> Self:
-        return _in_place("add", _ADD, self, other)
+        result = in_place_at_once(_python.iadd, self, other)
+        return _in_place("add", _ADD, self, other) if result is None else result
 
     def __sub__(self, other: Any) -> Self:
-        return _binary(_SUBTRACT, self, other)
+        result = at_once(_python.sub, self, other)
+        return _binary(_SUBTRACT, self, other) if result is None else result
 
     def __rsub__(self, other: Any) -> Self:
-        return _reflected(_SUBTRACT, other, self)
+        result = at_once(_python.sub, self, other, True)
+        return _reflected(_SUBTRACT, other, self) if result is None else result
 
     def __isub__(self, other: Any) -> Self:
-        return _in_place("subtract", _SUBTRACT, self, other)
+        result = in_place_at_once(_python.isub, self, other)
+        return _in_place("subtract", _SUBTRACT, self, other) if result is None else result
 
     def __mul__(self, other: Any) -> Self:
-        return _binary(_MULTIPLY, self, other)
+        result = at_once(_python.mul, self, other)
+        return _binary(_MULTIPLY, self, other) if result is None else result
 
     def __rmul__(self, other: Any) -> Self:
-        return _reflected(_MULTIPLY, other, self)
+        result = at_once(_python.mul, self, other, True)
+        return _reflected(_MULTIPLY, other, self) if result is None else result
 
     def __imul__(self, other: Any) -> Self:
-        return _in_place("multiply", _MULTIPLY, self, other)
+        result = in_place_at_once(_python.imul, self, other)
+        return _in_place("multiply", _MULTIPLY, self, other) if result is None else result
 
     def __truediv__(self, other: Any) -> Self:
-        return _binary(_DIVIDE, self, other)
+        result = at_once(_python.truediv, self, other)
+        return _binary(_DIVIDE, self, other) if result is None else result
 
     def __rtruediv__(self, other: Any) -> Self:
-        return _reflected(_DIVIDE, other, self)
+        result = at_once(_python.truediv, self, other, True)
+        return _reflected(_DIVIDE, other, self) if result is None else result
 
     def __itruediv__(self, other: Any) -> Self:
-        return _in_place("divide", _DIVIDE, self, other)
+        result = in_place_at_once(_python.itruediv, self, other)
+        return _in_place("divide", _DIVIDE, self, other) if result is None else result
 
     def __floordiv__(self, other: Any) -> Self:
-        return _binary(_FLOOR_DIVIDE, self, other)
+        result = at_once(_floor_divide, self, other)
+        if result is None:
+            result = of_known(type(self), _named_floor_divide, "floor_divide", _EITHER, (self, other), False)
+        return _binary(_FLOOR_DIVIDE, self, other) if result is None else result
 
     def __rfloordiv__(self, other: Any) -> Self:
-        return _reflected(_FLOOR_DIVIDE, other, self)
+        result = at_once(_floor_divide, self, other, True)
+        if result is None:
+            result = of_known(type(self), _named_floor_divide, "floor_divide", _EITHER, (other, self), False)
+        return _reflected(_FLOOR_DIVIDE, other, self) if result is None else result
 
     def __ifloordiv__(self, other: Any) -> Self:
-        return _in_place("floor_divide", _FLOOR_DIVIDE, self, other)
+        result = in_place_at_once(_floor_divide_in_place, self, other)
+        return _in_place("floor_divide", _FLOOR_DIVIDE, self, other) if result is None else result
 
     def __mod__(self, other: Any) -> Self:
-        return _binary(_REMAINDER, self, other)
+        result = at_once(_python.mod, self, other)
+        return _binary(_REMAINDER, self, other) if result is None else result
 
     def __rmod__(self, other: Any) -> Self:
-        return _reflected(_REMAINDER, other, self)
+        result = at_once(_python.mod, self, other, True)
+        return _reflected(_REMAINDER, other, self) if result is None else result
 
     def __imod__(self, other: Any) -> Self:
-        return _in_place("remainder", _REMAINDER, self, other)
+        result = in_place_at_once(_python.imod, self, other)
+        return _in_place("remainder", _REMAINDER, self, other) if result is None else result
 
     def __pow__(self, other: Any) -> Self:
-        return _binary(power_nodes, self, other)
+        result = at_once(_power, self, other)
+        if result is None:
+            result = of_known(type(self), _named_power, "pow", _EITHER, (self, other), False)
+        return _binary(power_nodes, self, other) if result is None else result
 
     def __rpow__(self, other: Any) -> Self:
-        return _reflected(power_nodes, other, self)
+        result = of_known(type(self), _named_power, "pow", _EITHER, (other, self), False)
+        return _reflected(power_nodes, other, self) if result is None else result
 
     def __ipow__(self, other: Any) -> Self:
         return _in_place("pow", power_nodes, self, other)
 
     def __and__(self, other: Any) -> Self:
-        return _binary(_AND, self, other)
+        result = at_once(_python.and_, self, other)
+        return _binary(_AND, self, other) if result is None else result
 
     def __rand__(self, other: Any) -> Self:
-        return _reflected(_AND, other, self)
+        result = at_once(_python.and_, self, other, True)
+        return _reflected(_AND, other, self) if result is None else result
 
     def __iand__(self, other: Any) -> Self:
-        return _in_place("bitwise_and", _AND, self, other)
+        result = in_place_at_once(_python.iand, self, other)
+        return _in_place("bitwise_and", _AND, self, other) if result is None else result
 
     def __or__(self, other: Any) -> Self:
-        return _binary(_OR, self, other)
+        result = at_once(_python.or_, self, other)
+        return _binary(_OR, self, other) if result is None else result
 
     def __ror__(self, other: Any) -> Self:
-        return _reflected(_OR, other, self)
+        result = at_once(_python.or_, self, other, True)
+        return _reflected(_OR, other, self) if result is None else result
 
     def __ior__(self, other: Any) -> Self:
-        return _in_place("bitwise_or", _OR, self, other)
+        result = in_place_at_once(_python.ior, self, other)
+        return _in_place("bitwise_or", _OR, self, other) if result is None else result
 
     def __xor__(self, other: Any) -> Self:
-        return _binary(_XOR, self, other)
+        result = at_once(_python.xor, self, other)
+        return _binary(_XOR, self, other) if result is None else result
 
     def __rxor__(self, other: Any) -> Self:
-        return _reflected(_XOR, other, self)
+        result = at_once(_python.xor, self, other, True)
+        return _reflected(_XOR, other, self) if result is None else result
 
     def __ixor__(self, other: Any) -> Self:
-        return _in_place("bitwise_xor", _XOR, self, other)
+        result = in_place_at_once(_python.ixor, self, other)
+        return _in_place("bitwise_xor", _XOR, self, other) if result is None else result
 
     def __lshift__(self, other: Any) -> Self:
-        return _binary(_LEFT_SHIFT, self, other)
+        result = at_once(_python.lshift, self, other)
+        return _binary(_LEFT_SHIFT, self, other) if result is None else result
 
     def __rlshift__(self, other: Any) -> Self:
-        return _reflected(_LEFT_SHIFT, other, self)
+        result = at_once(_python.lshift, self, other, True)
+        return _reflected(_LEFT_SHIFT, other, self) if result is None else result
 
     def __ilshift__(self, other: Any) -> Self:
-        return _in_place("bitwise_left_shift", _LEFT_SHIFT, self, other)
+        result = in_place_at_once(_python.ilshift, self, other)
+        return _in_place("bitwise_left_shift", _LEFT_SHIFT, self, other) if result is None else result
 
     def __rshift__(self, other: Any) -> Self:
-        return _binary(_RIGHT_SHIFT, self, other)
+        result = at_once(_python.rshift, self, other)
+        return _binary(_RIGHT_SHIFT, self, other) if result is None else result
 
     def __rrshift__(self, other: Any) -> Self:
-        return _reflected(_RIGHT_SHIFT, other, self)
+        result = at_once(_python.rshift, self, other, True)
+        return _reflected(_RIGHT_SHIFT, other, self) if result is None else result
 
     def __irshift__(self, other: Any) -> Self:
-        return _in_place("bitwise_right_shift", _RIGHT_SHIFT, self, other)
+        result = in_place_at_once(_python.irshift, self, other)
+        return _in_place("bitwise_right_shift", _RIGHT_SHIFT, self, other) if result is None else result
 
     def __lt__(self, other: Any) -> Self:
-        return _compared(_LESS, self, other)
+        result = at_once(_python.lt, self, other)
+        return _compared(_LESS, self, other) if result is None else result
 
     def __le__(self, other: Any) -> Self:
-        return _compared(_LESS_EQUAL, self, other)
+        result = at_once(_python.le, self, other)
+        return _compared(_LESS_EQUAL, self, other) if result is None else result
 
     def __gt__(self, other: Any) -> Self:
-        return _compared(_GREATER, self, other)
+        result = at_once(_python.gt, self, other)
+        return _compared(_GREATER, self, other) if result is None else result
 
     def __ge__(self, other: Any) -> Self:
-        return _compared(_GREATER_EQUAL, self, other)
+        result = at_once(_python.ge, self, other)
+        return _compared(_GREATER_EQUAL, self, other) if result is None else result
 
     def __eq__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]  # elementwise
-        return _compared(_EQUAL, self, other)
+        result = at_once(_python.eq, self, other)
+        return _compared(_EQUAL, self, other) if result is None else result
 
     def __ne__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]  # elementwise
-        return _compared(_NOT_EQUAL, self, other)
+        result = at_once(_python.ne, self, other)
+        return _compared(_NOT_EQUAL, self, other) if result is None else result
 
     def __matmul__(self, other: Any) -> Self:
-        return _binary(_matmul, self, other)
+        result = of_known(type(self), matmul_nodes, "matmul", _NODES, (self, other), False)
+        return _binary(_matmul, self, other) if result is None else result
 
     def __rmatmul__(self, other: Any) -> Self:
         return _reflected(_matmul, other, self)

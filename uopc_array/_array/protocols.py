@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from uopc_array._array.at_once import converted_at_once, known
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import node_from_numpy
 from uopc_array._array.realize import pending_bytes, read_only_view
@@ -65,6 +66,9 @@ def rebuild(cls: type[Protocols], values: NumPyArray | np.generic) -> Protocols:
 
 def _one_element(x: Protocols, what: str) -> Any:
     """The only element, as a Python scalar."""
+    value = known(x)
+    if value is not None and value.size == 1:
+        return value.item()
     uop = x._uop
     if uop.op is Ops.CONST:
         return uop.arg
@@ -78,6 +82,18 @@ def _one_element(x: Protocols, what: str) -> Any:
         raise shortened(error) from None
 
 
+def _values(x: Protocols, what: str) -> NumPyArray:
+    """The values, to be read only."""
+    value = known(x)
+    return x._memory(what).array if value is None else np.asarray(value)
+
+
+def _refuse_exit(x: Protocols, what: str, remedy: str) -> None:
+    """See `refuse_exit`; what is known already no derivative depends on."""
+    if x._value is None:
+        refuse_exit(what, x._uop, remedy)
+
+
 class Protocols(Handle):
     """The protocol methods of `Array`."""
 
@@ -87,6 +103,9 @@ class Protocols(Handle):
     # --- numbers ---
 
     def __bool__(self) -> bool:
+        value = known(self)
+        if value is not None and value.size == 1:
+            return bool(value)
         if self._uop.size != 1:
             raise ValueError(
                 f"bool: the truth of an array of shape {self._uop.shape} is ambiguous; use xp.any(x) or xp.all(x)"
@@ -97,14 +116,14 @@ class Protocols(Handle):
         return int(_one_element(self, "int"))
 
     def __float__(self) -> float:
-        refuse_exit("float", self._uop, _NUMBER_REMEDY)
+        _refuse_exit(self, "float", _NUMBER_REMEDY)
         return float(_one_element(self, "float"))
 
     def __complex__(self) -> complex:
-        refuse_exit("complex", self._uop, _NUMBER_REMEDY)
+        _refuse_exit(self, "complex", _NUMBER_REMEDY)
         value = complex(_one_element(self, "complex"))
         # a real nan has nan for its imaginary part, so the standard has it
-        return value if self._uop.dtype.kind == "c" or value == value else complex(value.real, value.real)
+        return value if self.dtype.kind == "c" or value == value else complex(value.real, value.real)
 
     def __hash__(self) -> int:
         """The hash of a number is that of the equal number of Python; its value is computed.
@@ -117,13 +136,13 @@ class Protocols(Handle):
                 f"unhashable type: an array of shape {self._uop.shape} may change; "
                 "take x.item() or tuple(x.ravel().tolist()) for a key"
             )
-        if self._uop.flags & TRACED:
+        if self._value is None and self._uop.flags & TRACED:
             raise trace_error("hash, as of a key of a dict,", self._uop, _KEY_REMEDY)
         value = _one_element(self, "hash")
         return hash(value) if value == value else object.__hash__(self)  # every nan is a key of its own
 
     def __index__(self) -> int:
-        if self._uop.dtype.kind not in "iu" or self._uop.shape:
+        if self.dtype.kind not in "iu" or self.shape:
             raise TypeError(
                 f"index: only a 0-d integer array is an index, got shape {self._uop.shape}, "
                 f"{name_of(self._uop.dtype)}; convert it with int(x)"
@@ -132,23 +151,23 @@ class Protocols(Handle):
 
     def __round__(self, ndigits: int | None = None) -> Any:
         if ndigits is not None:
-            refuse_exit("round", self._uop, _NUMBER_REMEDY)
+            _refuse_exit(self, "round", _NUMBER_REMEDY)
         return round(_one_element(self, "round"), ndigits)
 
     def __trunc__(self) -> int:
         return math.trunc(_one_element(self, "trunc"))
 
     def __format__(self, spec: str) -> str:
-        if not spec or self._uop.flags & TRACED:
+        if not spec or (self._value is None and self._uop.flags & TRACED):
             return str(self)
-        if self._uop.shape:
-            raise TypeError(f"format: {spec!r} needs an array of one element, got shape {self._uop.shape}")
+        if self.shape:
+            raise TypeError(f"format: {spec!r} needs an array of one element, got shape {self.shape}")
         return format(_one_element(self, "format"), spec)
 
     def item(self, *args: Any) -> Scalar:
         """One element as a Python scalar: the only one, or the one at these indices (or this flat index)."""
-        refuse_exit("item", self._uop, _NUMBER_REMEDY)
-        values = self._memory("item").array
+        _refuse_exit(self, "item", _NUMBER_REMEDY)
+        values = _values(self, "item")
         try:
             return values.item(*args)
         except (TypeError, ValueError, IndexError) as error:
@@ -160,8 +179,8 @@ class Protocols(Handle):
 
     def tolist(self) -> Any:
         """The values as nested lists of Python scalars."""
-        refuse_exit("tolist", self._uop, _NUMBER_REMEDY)
-        return self._memory("tolist").array.tolist()
+        _refuse_exit(self, "tolist", _NUMBER_REMEDY)
+        return _values(self, "tolist").tolist()
 
     # --- containers ---
 
@@ -172,44 +191,47 @@ class Protocols(Handle):
         return object.__sizeof__(self) + max(self._node.size * self._node.dtype.itemsize, pending_bytes(self._node))
 
     def __len__(self) -> int:
-        if not self._uop.shape:
+        shape = self.shape
+        if not shape:
             raise TypeError("len: a 0-d array has no length; x.size is 1")
-        return self._uop.shape[0]
+        return shape[0]
 
     def __iter__(self) -> Iterator[Self]:
-        if not self._uop.shape:
+        if not self.shape:
             raise TypeError("iter: a 0-d array has no axis to iterate over; take x.item(), or x.reshape(-1) for one")
-        return map(self._item_at, range(self._uop.shape[0]))
+        return map(self._item_at, range(self.shape[0]))
 
     def _item_at(self, number: int) -> Self:
         raise NotImplementedError
 
     def __contains__(self, value: object) -> bool:
-        return bool(np.any(self._memory("in").array == value))
+        return bool(np.any(_values(self, "in") == value))
 
     # --- text ---
 
     def __repr__(self) -> str:
-        if self._uop.flags & TRACED:
+        if self._value is None and self._uop.flags & TRACED:
             return describe(self._uop)
-        return format_array(self._memory("repr").array)
+        return format_array(_values(self, "repr"))
 
     def __str__(self) -> str:
-        if self._uop.flags & TRACED:
+        if self._value is None and self._uop.flags & TRACED:
             return describe(self._uop)
-        return str(self._memory("str").array)
+        return str(_values(self, "str"))
 
     # --- copies ---
 
     def __copy__(self) -> Self:
-        return self._same_kind(self._uop, self._weak)
+        copied = converted_at_once(self)
+        return self._same_kind(self._uop, self._weak) if copied is None else copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self._same_kind(self._uop, self._weak)
+        copied = converted_at_once(self)
+        return self._same_kind(self._uop, self._weak) if copied is None else copied
 
     def __reduce__(self) -> Any:
-        refuse_exit("pickle", self._uop, _BUFFER_REMEDY)
-        values = self._memory("pickle").array
+        _refuse_exit(self, "pickle", _BUFFER_REMEDY)
+        values = _values(self, "pickle")
         return rebuild, (type(self), values[()] if self._is_number else values)
 
     # --- exchange ---
@@ -222,8 +244,8 @@ class Protocols(Handle):
         return _Above.namespace
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
-        refuse_exit("conversion to a NumPy array", self._uop, _BUFFER_REMEDY)
-        values = self._memory("conversion to a NumPy array").array
+        _refuse_exit(self, "conversion to a NumPy array", _BUFFER_REMEDY)
+        values = _values(self, "conversion to a NumPy array")
         if copy is False:
             if dtype is not None and np.dtype(dtype) != values.dtype:
                 raise ValueError(
@@ -234,7 +256,7 @@ class Protocols(Handle):
 
     def to_numpy(self, *, copy: bool = True) -> NumPyArray:
         """The values as a NumPy array: one's own, or with ``copy=False`` a read-only view of this array's memory."""
-        refuse_exit("to_numpy", self._uop, _BUFFER_REMEDY)
+        _refuse_exit(self, "to_numpy", _BUFFER_REMEDY)
         memory = self._memory("to_numpy")
         return np.array(memory.array) if copy else read_only_view(memory)
 
@@ -269,7 +291,7 @@ class Protocols(Handle):
         if dl_device is not None and tuple(dl_device) != _CPU:
             raise BufferError(f"__dlpack__: expected dl_device None or {_CPU}, got {dl_device}")
         knows_read_only = max_version is not None and tuple(max_version) >= (1, 0)
-        refuse_exit("__dlpack__", self._uop, _BUFFER_REMEDY)
+        _refuse_exit(self, "__dlpack__", _BUFFER_REMEDY)
         if copy is False and not knows_read_only:
             return self._memory("__dlpack__").array.__dlpack__()
         values = self.to_numpy(copy=copy is True or not knows_read_only)

@@ -24,9 +24,10 @@ class View:
         version: the count that the node of the view belongs to, read before that; None where the node is not to be
             used. A view that follows its base gets another alias, so that node and count change together.
         is_writable: whether the base may be changed through it.
+        memory: the known value of the base that the known value of the view is a part of (see `at_once`), else None.
     """
 
-    __slots__ = ("base", "is_writable", "lenses", "root", "shape", "version")
+    __slots__ = ("base", "is_writable", "lenses", "memory", "root", "shape", "version")
     is_claim = False
 
     def __init__(
@@ -44,6 +45,7 @@ class View:
         self.root = root
         self.version = version
         self.is_writable = is_writable
+        self.memory: Any = None
 
     def at(self, version: int | None) -> View:
         """The same view, of which the node belongs to another count of changes."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from uopc_array._array.array import Array
+from uopc_array._array.at_once import handle_on
 from uopc_array._array.lens import Lens
 from uopc_array._array.nodes import as_node, is_scalar, node_from_numpy
 from uopc_array._array.numbers import (
@@ -81,9 +82,14 @@ def frame_of(name: str, x: ArrayLike) -> UOp:
     return x._frame() if isinstance(x, Array) else node_of(name, x)
 
 
-# the result of a function: of no axes a number, as where NumPy gives a scalar, or an array, as where NumPy gives that
-wrap: Callable[[UOp], Array] = Array._from_uop
-wrap_array: Callable[[UOp], Array] = Array._array_from_uop
+def wrap(node: UOp) -> Array:
+    """The result of a function: of no axes a number, as where NumPy gives a scalar."""
+    return handle_on(Array, node, False)
+
+
+def wrap_array(node: UOp) -> Array:
+    """The result of a function that is an array of no axes too, as where NumPy gives one."""
+    return handle_on(Array, node, True)
 
 
 def wrap_like(x: ArrayLike, node: UOp) -> Array:

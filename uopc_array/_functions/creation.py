@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from uopc_array._array.array import Array
+from uopc_array._array.at_once import converted_at_once, copied_at_once, handle_on_new, known
 from uopc_array._array.nodes import as_node, const_node, default_dtype, is_scalar, node_from_numpy
 from uopc_array._array.promotion import broadcast as broadcast_shape
 from uopc_array._functions.arguments import (
@@ -61,8 +62,14 @@ def asarray(name: str, a: ArrayLike, dtype: Any = None, copy: bool | None = None
             raise ValueError(
                 f"{name}: copy=False cannot convert {name_of(a.dtype)} to {name_of(wanted)}; leave copy out"
             )
+    values = known(a) if isinstance(a, Array) else a
+    if type(values) is np.ndarray and wanted in (None, values.dtype) and copy is not False:
+        array = copied_at_once(Array, values)
+        if array is not None:
+            return array
     try:
-        return wrap_array(as_node(a, wanted, copy, name))
+        node = as_node(a, wanted, copy, name)
+        return wrap_array(node) if copy is False or isinstance(a, Array) else handle_on_new(Array, node)
     except Exception as error:
         raise shortened(error) from None
 
@@ -129,7 +136,8 @@ def copied(name: str, a: Array) -> Array:
     Returns:
         dtype and shape of the array.
     """
-    return a._same_kind(a._uop, a._weak)
+    copied = converted_at_once(a)
+    return a._same_kind(a._uop, a._weak) if copied is None else copied
 
 
 @function("ascontiguousarray(a, dtype=None, *, like=None)")

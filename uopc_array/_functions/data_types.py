@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._array.array import Array
+from uopc_array._array.at_once import converted_at_once
 from uopc_array._array.nodes import cast_node, is_scalar
 from uopc_array._array.promotion import check_cast, check_casting, result_dtype
 from uopc_array._functions.arguments import ArrayLike, node_of, wrap_like
@@ -78,9 +79,14 @@ def astype(name: str, x: ArrayLike, dtype: Any, copy: bool) -> Array:
         >>> xp.astype(xp.asarray([1.7, -1.7]), xp.int64)
         Array([ 1, -1], dtype=int64)
     """
-    wanted, node = as_dtype(dtype, name), node_of(name, x)
-    if not copy and wanted is node.dtype and isinstance(x, Array) and not x._weak:
-        return x
+    wanted = as_dtype(dtype, name)
+    if isinstance(x, Array) and not x._weak:
+        if not copy and wanted is x.dtype:
+            return x
+        known = converted_at_once(x, wanted)
+        if known is not None:
+            return known
+    node = node_of(name, x)
     return wrap_like(x, cast_node(node, wanted, name))
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import linecache
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import count
 from typing import Any, TypeVar
 
 from uopc_array._array.array import Array
+from uopc_array._array.programs import of_known
 from uopc_array._functions.arguments import frame_of, node_of, seen, wrap, wrap_array, wrap_like
 from uopc_array._functions.describe import (
     ABSENT,
@@ -171,11 +172,35 @@ def _body(description: Description, called: Mapping[str, str], of_array: bool) -
         lines.append("frame = self._frame()" if frame == "self" else f"frame = frame_of(name, {frame})")
     if others:
         lines += [f"if not ({' and '.join(map(_is_left_out, others))}):", f"    return otherwise({values})"]
+    before = len(lines)
     if description.may_give_up:
         lines += [f"result = {call}", "if result is NotImplemented:", f"    return hosted({values})"]
         call = "result"
+    lines[before:before] = _lines_for_known(description, [called[p.name] for p in known], known)
     lines.append(f"return {_given(call, description, first)}")
     return "\n".join(" " * 12 + line for line in lines)
+
+
+_IS_ARRAY = {"value": "False", "array": "True", "kept": "keepdims"}
+
+
+def _lines_for_known(description: Description, names: Sequence[str], known: Sequence[Parameter]) -> list[str]:
+    """The lines that answer where all operands are known and small, see `of_known`."""
+    gives = description.gives
+    if not description.result.startswith("UOp") or gives not in _IS_ARRAY:
+        return []
+    nodes = tuple([_is_node(p) for p in known])
+    args = f"({', '.join(names)},)"
+    return [
+        f"value = of_known(Array, native, name, {nodes}, {args}, {_IS_ARRAY[str(gives)]})",
+        "if value is not None:",
+        "    return value",
+    ]
+
+
+def _is_node(p: Parameter) -> bool | None:
+    """What `of_known` is told of a parameter."""
+    return None if "ArrayLike" in str(p.annotation) else "UOp" in str(p.annotation)
 
 
 def _in_order_of_native(description: Description) -> list[Parameter]:
@@ -301,6 +326,7 @@ _SPACE: dict[str, Any] = {
     "frame_of": frame_of,
     "hosted": _hosted,
     "node_of": node_of,
+    "of_known": of_known,
     "one_or_all": _one_or_all,
     "one_or_many": _one_or_many,
     "otherwise": _otherwise,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from uopc_array._array.array import Array
+from uopc_array._array.at_once import known
 from uopc_array._array.lenses import MoveLens, SpreadLens
 from uopc_array._array.numbers import inferred_shape
 from uopc_array._array.promotion import broadcast
@@ -143,7 +144,8 @@ def ravel(name: str, a: ArrayLike, order: str) -> Array:
 def flatten(name: str, a: ArrayLike, order: str) -> Array:
     """The elements in one row, in an array of its own; the order is that of `ravel`."""
     x = _lined_up(name, array_of(name, a), order)
-    return wrap_array(x._uop.reshape((x.size,)))
+    values = known(x)
+    return wrap_array(x._uop.reshape((x.size,))) if values is None else Array._from_value(values.flatten())
 
 
 # ---------------------------------------------------------------------------------------------- more axes

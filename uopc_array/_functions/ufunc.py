@@ -13,6 +13,7 @@ import numpy as np
 
 from uopc_array._array.array import Array
 from uopc_array._array.assignment import changed_in_place, scattered
+from uopc_array._array.at_once import at_once, of_one_at_once
 from uopc_array._array.index import is_basic, parse_key, view_of
 from uopc_array._array.lenses import write_back
 from uopc_array._array.nodes import (
@@ -25,6 +26,7 @@ from uopc_array._array.nodes import (
     to_operand,
 )
 from uopc_array._array.operators import check_same_kind
+from uopc_array._array.programs import of_known
 from uopc_array._array.promotion import check_cast, check_casting, promote_dtypes, result_dtype
 from uopc_array._functions.arguments import node_of, normalize_axis, wrap
 from uopc_array._functions.describe import function_of_numpy
@@ -42,10 +44,29 @@ U = TypeVar("U", bound="ufunc")
 _new: Callable[..., UOp] = UOp.new
 _SCANS = {"add": Ops.ADD, "multiply": Ops.MUL, "maximum": Ops.MAX, "minimum": Ops.MIN}
 _SCATTERS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
+_OPERANDS = (None, None)
+# of which NumPy's bits are ours, of all real numbers and of floats
+_EXACT = frozenset(
+    {
+        *("add", "subtract", "multiply", "divide", "less", "less_equal", "greater", "greater_equal", "equal"),
+        *("not_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"),
+        *("logical_and", "logical_or", "logical_xor"),
+    }
+)
+_EXACT_OF_FLOATS = frozenset({"sqrt", "floor", "ceil", "trunc", "rint", "negative", "absolute", "square"})
 _ORDERS = ("C", "F", "A", "K")
 # the defaults; an equal text that is another object takes the longer way, to the same end
 _CASTING, _ORDER = "same_kind", "K"
 _NOTHING: Mapping[str, Any] = {}
+
+
+def _of_floats(function: np.ufunc) -> Callable[[Any], Any]:
+    def of_floats(x: Any) -> Any:
+        if x.dtype.kind != "f":
+            raise NotImplementedError
+        return function(x)
+
+    return of_floats
 
 
 def entered(new: ufunc) -> None:
@@ -202,6 +223,7 @@ class UnaryUfunc(ufunc):
         self._rule = rule
         self._op = op
         self._direct = direct if op is not None else ""
+        self._exact = _of_floats(numpy) if numpy.__name__ in _EXACT_OF_FLOATS else None
 
     def __call__(
         self,
@@ -218,7 +240,15 @@ class UnaryUfunc(ufunc):
     ) -> Array:
         try:
             if out is None and where is True and casting is _CASTING and order is _ORDER and dtype is signature is None:
-                node = x._uop if type(x) is Array else node_of(self.__name__, x)
+                if type(x) is Array:
+                    value = of_one_at_once(self._exact, x) if self._exact is not None else None
+                    if value is None:
+                        value = of_known(Array, self._rule, self.__name__, (True,), (x,), False)
+                    if value is not None:
+                        return value
+                    node = x._uop
+                else:
+                    node = node_of(self.__name__, x)
                 if node.dtype.kind in self._direct:
                     return wrap(_new(self._op, (node,)))
                 return wrap(self._rule(self.__name__, node))
@@ -246,6 +276,7 @@ class BinaryUfunc(ufunc):
         super().__init__(name, numpy, text)
         self._promote = promote
         self._rule = rule
+        self._exact = numpy if numpy.__name__ in _EXACT else None
 
     def __call__(
         self,
@@ -263,10 +294,25 @@ class BinaryUfunc(ufunc):
     ) -> Array:
         try:
             if out is None and where is True and casting is _CASTING and order is _ORDER and dtype is signature is None:
-                return wrap(self._computed(x1, x2))
+                value = self._of_known(x1, x2)
+                return wrap(self._computed(x1, x2)) if value is None else value
             return self._otherwise((x1, x2), out, where, casting, order, dtype, signature)
         except Exception as error:
             raise shortened(error) from error.__cause__
+
+    def _of_known(self, x1: Any, x2: Any) -> Array | None:
+        """The result where the operands are known and small; else None."""
+        value = None
+        if self._exact is not None:
+            if type(x1) is Array:
+                value = at_once(self._exact, x1, x2)
+            elif type(x2) is Array:
+                value = at_once(self._exact, x2, x1, True)
+        return of_known(Array, self._native, self.__name__, _OPERANDS, (x1, x2), False) if value is None else value
+
+    def _native(self, name: str, x1: Any, x2: Any) -> Any:
+        """The node of the result."""
+        return self._rule(name, *self._promote(name, x1, x2))
 
     def _computed(self, x1: Any, x2: Any) -> Any:
         name = self.__name__

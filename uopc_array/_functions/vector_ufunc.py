@@ -10,6 +10,7 @@ import numpy as np
 from uopc_array._array.array import Array
 from uopc_array._array.nodes import cast_node
 from uopc_array._array.operators import matmul_nodes
+from uopc_array._array.programs import of_known
 from uopc_array._array.promotion import broadcast, promote_dtypes
 from uopc_array._functions.arguments import integer, node_of, normalize_axis, wrap
 from uopc_array._functions.elementwise import numpys_ufunc
@@ -61,6 +62,10 @@ class VectorUfunc(ufunc):
         try:
             if out is None and casting is _CASTING and order is _ORDER and dtype is signature is None:
                 name = self.__name__
+                if axes is axis is _NO_VALUE and keepdims is False:
+                    value = of_known(Array, self._rule, name, (True, True), (x1, x2), False)
+                    if value is not None:
+                        return value
                 x = x1._uop if type(x1) is Array else node_of(name, x1)
                 y = x2._uop if type(x2) is Array else node_of(name, x2)
                 if axes is axis is _NO_VALUE and keepdims is False:

@@ -105,6 +105,10 @@ class LeftOverArray(Array):
         raise TraceError(f"{_NODE.__get__(self)} Line: {user_line()}")
 
     @property
+    def _value(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self._node
+
+    @property
     def _alias(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         raise TraceError(f"{_NODE.__get__(self)} Line: {user_line()}")
 
@@ -163,6 +167,8 @@ def _end(record: Record, undo: Callable[[], object]) -> None:
 
 def shadow(record: Record, handle: Array, node: UOp, alias: Any) -> None:
     """Let the trace see `handle` with these slots."""
+    if handle._value is not None:
+        handle._become_node()
     key, item = id(handle), Shadow(handle, node, alias)
     record.shadows[key] = item
     with _lock:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uopc_core.errors import TraceError
 from uopc_core.interpret.immediate import evaluate_now
 from uopc_core.interpret.loops import provide_loops
-from uopc_core.interpret.numpy_interp import Program, lower_to_numpy
+from uopc_core.interpret.numpy_interp import Array, Program, lower_to_numpy
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.lazy import LazyModule
@@ -30,13 +30,15 @@ else:
     loops = LazyModule("uopc_core.runtime.loops", computes=True)
     planned = LazyModule("uopc_core.runtime.planned", computes=True)
 
-__all__ = ["MAX_DEPTH", "realize_all"]
+__all__ = ["MAX_DEPTH", "program_now", "realize_all", "value_now"]
 
 MAX_DEPTH = 1000  # a handle whose graph is deeper realizes itself
 DIRECT_WORK = 100_000  # work up to which a cold graph is evaluated node by node, without a plan
 COMPILE_WORK = 4_000_000  # work, over all runs, after which a graph is compiled
 CALL_WORK = 300  # what a NumPy call counts for besides its elements
 TOO_SMALL = 2000  # work up to which NumPy is faster than any call of compiled code
+MAX_STEPS_NOW = 16  # from memory to a value that is computed at the line itself
+MAX_NODES_NOW = 64  # that such a value may need
 MAX_RECORDS = 8192
 MAX_ALONG = 64  # handles that are computed in one plan with those that were asked for
 MAX_LOOKED_AT = 1 << 16  # nodes, for handles that wait for the same temporaries
@@ -88,6 +90,40 @@ def realize_all(values: Sequence[Any]) -> list[Buffer]:
         _settle(computed)
         return [node.realized or computed[node] for node in nodes]
     return [node.realized for node in nodes]
+
+
+def value_now(node: UOp, most: int) -> Array | None:
+    """The value of a node of no trace and no derivative that is a few operations away from memory and numbers, where no
+    array on the way has more than `most` elements: C-contiguous, sharing memory with nothing. Else None, as where the
+    value of a handle is on the way, which is to be computed once, or where only a plan knows who computes.
+
+    Raises:
+        IndexBoundsError: a gather or scatter met an index outside its axis.
+    """
+    return evaluate_now([node])[0] if not node.flags and _is_for_now(node, most) else None
+
+
+def program_now(root: UOp, inputs: Sequence[UOp], most: int) -> Program | None:
+    """As `value_now`, for any values of `inputs`, PARAMs: what computes the value of `root` of them."""
+    return lower_to_numpy([root], inputs) if _is_for_now(root, most) else None
+
+
+def _is_for_now(node: UOp, most: int) -> bool:
+    if node.depth > MAX_STEPS_NOW:
+        return False
+    seen = {node}
+    stack = [node]
+    while stack:
+        x = stack.pop()
+        src = x.src  # before the op, see `UOp.settle`
+        if x.size > most or len(seen) > MAX_NODES_NOW or (x.held and x is not node and x.op in WORTH_KEEPING):
+            return False
+        if x.realized is None:
+            if may_be_contraction(x.op, x.arg, src):
+                return False
+            stack += [s for s in src if s not in seen]
+            seen.update(src)
+    return True
 
 
 def _settle(computed: Mapping[UOp, Buffer]) -> None:

@@ -1,0 +1,353 @@
+"""Small and known: NumPy computes at the line itself, and no node is made.
+
+A handle whose value is known and small holds that as NumPy has it, in `_value`, and gets a node when somebody looks at
+one: a derivative, a trace, a large operand, a function that has no way here. Nobody else holds the value then, so that
+an assignment writes into it, and a view is a view of NumPy's, which is current as long as its base holds the value that
+it is a part of.
+Only what has the same bits as the graph goes this way: real numbers, and functions of which NumPy's are exact.
+
+The bound is where a statement costs alike both ways. To record an operation, plan it and call its kernel costs some
+20 us, whatever the size; NumPy passes over memory once an operation, which takes some 10 us for 32,768 elements in the
+cache, where a fused kernel passes once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import Context
+from types import EllipsisType, NoneType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from uopc_array._array.cells import HAS_GLOBAL_LOCK, Root, root_of
+from uopc_array._array.handle import MOST_LENSES, Handle
+from uopc_array._array.index import ItemLens
+from uopc_array._array.lenses import Lens, MoveLens
+from uopc_array._array.tracing import records
+from uopc_array._array.view import View
+from uopc_core import DTYPES, DType, Ops, UOp, converted, current, value_now
+from uopc_core.errors import IndexBoundsError
+
+__all__ = [
+    "LARGEST",
+    "assigned_at_once",
+    "at_once",
+    "bound",
+    "converted_at_once",
+    "copied_at_once",
+    "handle_on",
+    "handle_on_new",
+    "in_place_at_once",
+    "item_at_once",
+    "known",
+    "of_one_at_once",
+    "quietly",
+    "view_at_once",
+]
+
+A = TypeVar("A", bound=Handle)
+_new = object.__new__
+_NDARRAY = np.ndarray
+_BUFFER, _CONST = Ops.BUFFER, Ops.CONST
+_REAL = "biuf"
+_DTYPES = {dtype.char: dtype for dtype in DTYPES if dtype.kind in _REAL}
+_BASIC = frozenset({int, slice, EllipsisType, NoneType})
+_NUMBERS = frozenset({int, float})
+_STORED = frozenset({int, float, bool})
+
+LARGEST = 1 << 15  # elements of what is held as a value, whatever the settings say
+
+# in which NumPy says nothing of overflow, of division by zero and of what is no number
+_QUIET = Context()
+_QUIET.run(np.seterr, all="ignore")
+_run: Callable[..., Any] = _QUIET.run
+
+
+def quietly(function: Callable[..., Any], *args: Any) -> Any:
+    """``function(*args)``, where NumPy does not warn."""
+    try:
+        return _run(function, *args)
+    except RuntimeError:  # another thread is in there, or what this one has interrupted
+        return _QUIET.copy().run(function, *args)
+
+
+def bound() -> int:
+    """Elements up to which an array is small here."""
+    settings = current()
+    return settings.at_once if HAS_GLOBAL_LOCK and settings.tier != "compile" else 0
+
+
+class Part(View):
+    """What a view knows whose value is part of the known value of its base.
+
+    Attributes:
+        base, is_writable: as of a view.
+        memory: the value of the base; while that is the value of the base, the view is current.
+        keys: the steps from there, of an index the key.
+    """
+
+    __slots__ = ("keys",)
+    version = None  # pyright: ignore[reportAssignmentType]  # its node is never to be used
+
+    def __init__(self, base: Handle, memory: Any, keys: tuple[Any, ...]) -> None:
+        self.base = base
+        self.memory = memory
+        self.keys = keys
+        self.is_writable = True
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.memory.shape
+
+    @property
+    def lenses(self) -> tuple[Lens, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return tuple([key if type(key) is MoveLens else ItemLens(key) for key in self.keys])
+
+    @property
+    def root(self) -> Root:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return root_of(self.base)
+
+    def is_stale(self) -> bool:
+        return True
+
+
+def known(x: Handle) -> Any:
+    """The value of a handle, to be read only: where it is known and small, and what is computed of it at once has the
+    bits that the graph has; else None.
+    """
+    value = x._value
+    if value is not None:
+        alias = x._own_alias
+        return value if alias is None or alias.memory is None or alias.memory is alias.base._value else None
+    if x._own_node.op not in (_BUFFER, _CONST) or x._is_shadowed:
+        return None
+    node = x._uop
+    if node.flags or x._weak or node.dtype.kind not in _REAL or node.size > bound():
+        return None
+    if node.op is _BUFFER:
+        return node.realized.array
+    return node.dtype.type(node.arg) if node.op is _CONST and not node.shape and x._alias is None else None
+
+
+def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: bool = False) -> A | None:
+    """``function(x, y)``, an operator, if both are known and small; None where it is for the graph to compute.
+
+    Args:
+        is_reflected: it is ``function(y, x)``.
+    """
+    # `known`, spelled out
+    a = x._value
+    if a is None:
+        a = known(x)
+    elif (alias := x._own_alias) is not None and alias.memory is not None and alias.memory is not alias.base._value:
+        return None
+    if a is None:
+        return None
+    if type(y) in _NUMBERS:
+        b = y
+    elif type(y) is type(x):
+        b = y._value
+        if b is None:
+            b = known(y)
+        elif (alias := y._own_alias) is not None and alias.memory is not None and alias.memory is not alias.base._value:
+            return None
+        if b is None:
+            return None
+    else:
+        return None
+    try:
+        value = _run(function, b, a) if is_reflected else _run(function, a, b)
+    except Exception:  # the longer way has words for it
+        return None
+    handle = _new(type(x))
+    handle._value = value
+    handle._alias = None
+    handle._weak = False
+    if value.size > LARGEST:  # which operands were broadcast to
+        handle._become_node()
+    return handle
+
+
+def of_one_at_once(function: Callable[[Any], Any], x: A) -> A | None:
+    """``function(x)``, if `x` is known and small; else None."""
+    a = known(x)
+    if a is None:
+        return None
+    try:
+        return type(x)._from_value(_run(function, a))
+    except Exception:  # the longer way has words for it
+        return None
+
+
+def handle_on(cls: type[A], node: UOp, is_array: bool) -> A:
+    """A new handle on a node: on its value, where the node is a few operations away from what is known and small.
+
+    Args:
+        is_array: of no axes too, no number.
+    """
+    if not node.flags and node.realized is None and node.size <= LARGEST and not records():
+        most = bound()
+        try:
+            value = value_now(node, most) if most else None
+        except IndexBoundsError:  # who asks for the value is told where this comes from
+            value = None
+        if value is not None:
+            return cls._from_value(value if is_array or value.ndim else value[()])
+    return cls._array_from_uop(node) if is_array else cls._from_uop(node)
+
+
+def handle_on_new(cls: type[A], node: UOp) -> A:
+    """A new array on a node that nobody else has: on its memory, where that is small."""
+    if node.op is _BUFFER and node.dtype.kind in _REAL and node.size <= bound() and not records():
+        return cls._from_value(node.realized.array)
+    return handle_on(cls, node, True)
+
+
+def copied_at_once(cls: type[A], values: Any) -> A | None:
+    """A new array with the values of an array of NumPy's, where that is small and of real numbers; else None."""
+    dtype = values.dtype
+    if _DTYPES.get(dtype.char) is not dtype or values.size > bound() or records():
+        return None
+    return cls._from_value(np.not_equal(values, 0) if dtype.char == "?" else values.copy())
+
+
+def converted_at_once(x: A, dtype: DType | None = None) -> A | None:
+    """A new array or number with the values of `x`, in `dtype` if that is given; None where it is for the graph."""
+    values = known(x)
+    if values is None or x._value is None or (dtype is not None and dtype.kind not in _REAL):
+        return None
+    if dtype is None or dtype is values.dtype:
+        return type(x)._from_value(values.copy())
+    value = quietly(converted, np.asarray(values), dtype)
+    return type(x)._from_value(value if type(values) is _NDARRAY else value[()])
+
+
+def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any) -> A | None:
+    """``x op= y`` if both are known and small: written to the array; of a number another number. Else None."""
+    a = x._value
+    if type(a) is not np.ndarray:
+        return None if a is None else at_once(function, x, y)
+    alias = x._own_alias
+    if alias is not None and not _may_write(alias):
+        return None
+    if type(y) is type(x):
+        b = known(y)
+        if b is None:
+            return None
+    elif type(y) in _NUMBERS:
+        b = y
+    else:
+        return None
+    try:
+        # one step, up to the operation
+        if x._value is not a:
+            return None
+        _run(function, a, b)
+    except Exception:  # nothing has been written, and the longer way has words for it
+        return None
+    return x
+
+
+def _may_write(alias: Any) -> bool:
+    """Whether what has this alias may be written to, and is current if it is a view."""
+    return alias.is_writable and (alias.memory is None or alias.memory is alias.base._value)
+
+
+def item_at_once(x: A, key: Any) -> A | None:
+    """``x[key]``, if `x` is known and small, and `key` of basic items or one known array of integers or bool."""
+    value = x._value
+    alias = x._own_alias
+    if type(value) is not _NDARRAY or (
+        alias is not None and alias.memory is not None and alias.memory is not alias.base._value
+    ):
+        return None
+    if type(key) is int or _is_basic(key):
+        try:
+            item = value[key]
+        except Exception:  # the longer way has words for it
+            return None
+        if type(item) is not _NDARRAY:
+            alias = None
+        elif alias is None or (alias.memory is None and alias.is_writable):
+            alias = Part(x, value, (key,))
+        elif alias.memory is not None and alias.is_writable and len(alias.keys) < MOST_LENSES - 1:
+            alias = Part(alias.base, alias.memory, (*alias.keys, key))
+        else:
+            return None
+        handle = _new(type(x))
+        handle._value = item
+        handle._alias = alias
+        handle._weak = False
+        return handle
+    places = known(key) if type(key) is type(x) else None
+    if type(places) is not _NDARRAY or places.dtype.kind == "f":
+        return None
+    try:
+        return type(x)._from_value(value[places])
+    except Exception:  # the longer way has words for it
+        return None
+
+
+def view_at_once(x: A, lens: Lens) -> A | None:
+    """What a step gives of `x`, if `x` is known and small and lies in memory as it would in the graph; else None."""
+    value = x._value
+    alias = x._own_alias
+    if type(value) is not _NDARRAY or type(lens) is not MoveLens or (alias is not None and not _may_write(alias)):
+        return None
+    is_view = alias is not None and alias.memory is not None
+    base, memory, keys = (alias.base, alias.memory, alias.keys) if is_view else (x, value, ())
+    if len(keys) >= MOST_LENSES - 1 or not memory.flags.c_contiguous:
+        return None
+    try:
+        item = lens.on_array(value)
+    except ValueError:  # it would be a copy
+        return None
+    view = type(x)._from_value(item)
+    view._alias = Part(base, memory, (*keys, lens))
+    return view
+
+
+def _is_basic(key: Any) -> bool:
+    """Whether `key` is of plain ints, slices of those, None and an ellipsis."""
+    if type(key) is slice:
+        start, stop, step = key.start, key.stop, key.step
+        return (
+            (start is None or type(start) is int)
+            and (stop is None or type(stop) is int)
+            and (step is None or type(step) is int)
+        )
+    if type(key) is tuple:
+        for item in key:
+            if type(item) is not int and (type(item) not in _BASIC or (type(item) is slice and not _is_basic(item))):
+                return False
+        return True
+    return type(key) in _BASIC
+
+
+def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
+    """``x[key] = value``, if both are known and small and the key is as for `item_at_once`; whether it is done."""
+    target = x._value
+    alias = x._own_alias
+    if type(target) is not np.ndarray or (alias is not None and not _may_write(alias)):
+        return False
+    if type(value) is type(x):
+        value = known(value)
+        if value is None or (value.dtype is not target.dtype and target.dtype.kind != "f"):
+            return False
+    elif type(value) not in _STORED:
+        return False
+    if type(key) is type(x):
+        key = known(key)
+        if type(key) is not np.ndarray or key.dtype.kind == "f":
+            return False
+    elif type(key) is not int and not _is_basic(key):
+        return False
+    try:
+        # one step, so that what has got a node meanwhile is not written to
+        if x._value is target and (alias is None or alias.memory is None or alias.memory is alias.base._value):
+            target[key] = value
+            return True
+    except Exception:  # nothing has been written, and the longer way has words for it
+        pass
+    return False
