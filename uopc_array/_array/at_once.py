@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import Context
 from types import EllipsisType, NoneType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -209,7 +209,9 @@ def copied_at_once(cls: type[A], values: Any) -> A | None:
     dtype = values.dtype
     if _DTYPES.get(dtype.char) is not dtype or values.size > bound() or records():
         return None
-    return cls._from_value(np.not_equal(values, 0) if dtype.char == "?" else values.copy())
+    if dtype.char == "?":  # a byte of NumPy's may be any
+        return cls._from_value(np.asarray(np.not_equal(values.view(np.uint8), 0)))
+    return cls._from_value(values.copy())
 
 
 def converted_at_once(x: A, dtype: DType | None = None) -> A | None:
@@ -295,8 +297,9 @@ def view_at_once(x: A, lens: Lens) -> A | None:
     alias = x._own_alias
     if type(value) is not _NDARRAY or type(lens) is not MoveLens or (alias is not None and not _may_write(alias)):
         return None
-    is_view = alias is not None and alias.memory is not None
-    base, memory, keys = (alias.base, alias.memory, alias.keys) if is_view else (x, value, ())
+    base, memory, keys = x, value, ()
+    if alias is not None and alias.memory is not None:
+        base, memory, keys = alias.base, alias.memory, alias.keys
     if len(keys) >= MOST_LENSES - 1 or not memory.flags.c_contiguous:
         return None
     try:
@@ -318,7 +321,7 @@ def _is_basic(key: Any) -> bool:
             and (step is None or type(step) is int)
         )
     if type(key) is tuple:
-        for item in key:
+        for item in cast("tuple[Any, ...]", key):
             if type(item) is not int and (type(item) not in _BASIC or (type(item) is slice and not _is_basic(item))):
                 return False
         return True

@@ -182,7 +182,7 @@ class Handle:
             # one step
             if self._value is value:
                 node.held += 1
-                self._own_node = node
+                self._own_node = node  # pyright: ignore[reportGeneralTypeIssues]  # another name of a slot
                 self._value = None
         return _NODE.__get__(self)
 
@@ -344,7 +344,7 @@ class Handle:
         root = alias_of(self)
         if isinstance(root, View):
             raise ValueError(f"{name}: a view cannot change its size, for its elements belong to another array")
-        if root is not None and _count(root) > _UNSEEN:
+        if (root is not None and _count(root) > _UNSEEN) or self._is_value_seen():
             raise ValueError(
                 f"{name}: an array of which there are views cannot change its size; xp.resize(x, shape) gives a new one"
             )
@@ -352,6 +352,13 @@ class Handle:
             node = self._node_to_change()
             if self._replace(node, make(node)):
                 return
+
+    def _is_value_seen(self) -> bool:
+        """Whether there are views of a value that is known, or was."""
+        value = self._value
+        if value is None and self._own_node.op is _BUFFER and self._own_node.realized is not None:
+            value = self._own_node.realized._array  # which it was before there was a node
+        return value is not None and _count(value) > _UNSEEN_VALUE
 
     def _set_writable(self, name: str, is_writable: bool) -> None:
         """
@@ -538,7 +545,15 @@ def _measure_root() -> int:
     return _count(root)
 
 
+def _measure_value() -> int:
+    """The references to a known value of which there are no views; spelled as where they are compared."""
+    handle = Handle._from_value(np.zeros(1))
+    value = handle._value
+    return _count(value)
+
+
 _UNSEEN = _measure_root()
+_UNSEEN_VALUE = _measure_value()
 _alone = _measure(Handle._from_uop(UOp.buffer(Buffer.empty((), dtypes.float64))))
 
 

@@ -237,6 +237,8 @@ def _floor_divide(x: Any, y: Any) -> Any:
 
 
 def _floor_divide_in_place(x: Any, y: Any) -> Any:
+    if type(x) is not np.ndarray:  # a number, of which another is made
+        return _floor_divide(x, y)
     if x.dtype.kind == "f":
         raise NotImplementedError
     x //= y

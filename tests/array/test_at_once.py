@@ -1,0 +1,248 @@
+"""What is known and small is computed at its line, with the bits of the graph, and is seen wherever it is shared."""
+
+from __future__ import annotations
+
+import gc
+import operator
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import uopc_array as xp
+from uopc_core import context
+
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+NUMBERS = [0, 1, -1, 3, 300, 2**40, 2**70, 0.5, -0.0, 2.0, float("nan"), float("inf"), 1e300, True]
+OPERATORS = [
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
+    *(operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift),
+    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
+]
+IN_PLACE = [
+    *(operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod),
+    *(operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift, operator.ipow),
+]
+UNARY = [operator.neg, operator.pos, operator.abs, operator.invert]
+
+
+@pytest.fixture(autouse=True)
+def _at_once() -> Iterator[None]:
+    with context(at_once=1 << 15, tier="auto"):
+        yield
+
+
+def special_values(dtype: str) -> Any:
+    if dtype == "bool":
+        return np.array([True, False, True])
+    if dtype.startswith("float"):
+        return np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e-40, 3e38, 7.0, -7.0], dtype)
+    info = np.iinfo(dtype)
+    return np.array([0, 1, 2, 7, info.max, info.min, info.max - 1, 8, 63]).astype(dtype)
+
+
+def is_known(x: Any) -> bool:
+    """Whether the value is there, and no node."""
+    return x._value is not None
+
+
+def outcome(f: Callable[[], Any]) -> Any:
+    """Dtype, shape and bytes of what `f` gives, and whether it is a number; or what it raises."""
+    try:
+        x = f()
+    except Exception as error:
+        return type(error), str(error)
+    return x.dtype, x.shape, np.asarray(x).tobytes(), x._is_number
+
+
+def both_ways(f: Callable[[], Any]) -> None:
+    with context(at_once=0):
+        expected = outcome(f)
+    assert outcome(f) == expected
+
+
+@pytest.mark.parametrize("function", OPERATORS + IN_PLACE, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_operators_have_the_bits_and_the_errors_of_the_graph(function: Any, dtype: str) -> None:
+    for other in DTYPES:
+        a, b = np.meshgrid(special_values(dtype), special_values(other))
+        both_ways(lambda a=a, b=b: function(xp.asarray(a), xp.asarray(b)))
+        for b in special_values(other):
+            both_ways(lambda b=b: function(xp.asarray(special_values(dtype)), xp.asarray(b)[()]))
+            both_ways(lambda b=b: function(xp.asarray(b)[()], xp.asarray(special_values(dtype))))
+    for number in NUMBERS:
+        both_ways(lambda number=number: function(xp.asarray(special_values(dtype)), number))
+        if function in OPERATORS:
+            both_ways(lambda number=number: function(number, xp.asarray(special_values(dtype))))
+
+
+@pytest.mark.parametrize("function", UNARY, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_operators_of_one_operand_too(function: Any, dtype: str) -> None:
+    both_ways(lambda: function(xp.asarray(special_values(dtype))))
+    both_ways(lambda: function(xp.asarray(special_values(dtype))[0]))
+
+
+@pytest.mark.parametrize("name", sorted(n for n in dir(xp) if isinstance(getattr(xp, n), type(xp.add).__mro__[-2])))
+def test_ufuncs_have_the_bits_and_the_errors_of_the_graph(name: str) -> None:
+    function = getattr(xp, name)
+    if function.signature is not None:
+        return
+    for dtype in DTYPES:
+        a, b = np.meshgrid(special_values(dtype), special_values(dtype))
+        operands = (a, b)[: function.nin]
+
+        def called(operands: Any = operands) -> Any:
+            out = function(*[xp.asarray(x) for x in operands])
+            return xp.stack([xp.astype(x, "float64") for x in out]) if isinstance(out, tuple) else out
+
+        both_ways(called)
+
+
+A, B = np.arange(12.0).reshape(3, 4), np.linspace(-1, 2, 12).reshape(3, 4)
+STATEMENTS = [
+    *(
+        "r = x + y",
+        "r = x * 2 - y / 3",
+        "r = -x",
+        "x += y",
+        "x -= 1.5",
+        "x[1] = 7",
+        "x[0, 1] = y[2, 3]",
+        "x[:, 1] = 0.5",
+    ),
+    *("x[1:] = x[:-1]", "x[::-1] = x", "x[x > 5] = 0.0", "v = x[1]; v += 1", "v = x.T; v[0] = y[:, 1]; r = v * 2"),
+    *("v = x[1:, ::2]; w = v[0]; w[...] = 9.0", "v = x.reshape(4, 3); v[0] *= 2", "r = x[1, 2]; r += 1"),
+    *("x[1:-1] = (x[:-2] + x[1:-1] + x[2:]) / 3", "r = xp.sum(x); x[0] = 100.0", "v = x[2]; x = x + 1; v[0] = 50"),
+    *("r = xp.exp(x); x[0] = -1.0", "v = x[0]; r = xp.sum(v); v[1] = 8.0; r = r + v", "r = x @ y.T; x *= 0"),
+    *(
+        "v = x[:2]; r = xp.sin(xp.concatenate([v, y])); v[:] = 0",
+        "r = x[[0, 2]]; r[0] = 1",
+        "r = xp.where(x > 3, x, y)",
+    ),
+    *("v = x[1]; big = xp.zeros((200, 200)) + v[0]; v[0] = 3; r = v", "r = x.copy(); x[0] = 5", "r = x > y; x[r] = 1"),
+    *(
+        "v = x[1]; x.shape = (4, 3); v[0] = 77",
+        "v = x.flat; v[3] = -3.0",
+        "i = xp.asarray([2, 0]); x[i] = y[i]; r = x[i]",
+    ),
+]
+
+
+@given(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=6))
+def test_what_shares_memory_with_numpy_shares_it_here(statements: list[str]) -> None:
+    worlds = []
+    for module, make in ((np, np.array), (xp, xp.asarray)):
+        names: dict[str, Any] = {"xp": module, "x": make(A), "y": make(B), "r": make(A), "v": make(B), "w": 0.0}
+        for statement in statements:
+            names["x"] = names["x"].reshape(3, 4)
+            exec(statement, names)
+        worlds.append(
+            {name: np.asarray(names[name]) for name in "xyrv" if not hasattr(names[name], "base") or name != "v"}
+        )
+    expected, found = worlds
+    for name in expected.keys() & found.keys():
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-13, atol=1e-13)
+
+
+def test_a_view_is_current_when_its_base_gets_a_node() -> None:
+    x = xp.asarray(np.arange(6.0))
+    view = x[1:4]
+    assert is_known(x)
+    assert is_known(view)
+    large = xp.zeros(100_000) + x[0]  # a graph
+    x[2] = 20.0
+    assert view.tolist() == [1.0, 20.0, 3.0]
+    pending = xp.sum(large) + xp.sum(xp.zeros(100_000) * xp.sum(x))
+    x._uop  # somebody looks at the node
+    assert not is_known(x)
+    view[0] = 10.0
+    x[3] = 30.0
+    assert view.tolist() == [10.0, 20.0, 30.0]
+    assert x.tolist() == [0.0, 10.0, 20.0, 30.0, 4.0, 5.0]
+    assert float(pending) == 0.0
+
+
+def test_what_is_recorded_does_not_see_later_writes() -> None:
+    x = xp.asarray(np.arange(3.0))
+    pending = xp.zeros((100_000, 1)) + x
+    x[0] = 5.0
+    assert pending[7].tolist() == [0.0, 1.0, 2.0]
+    assert x.tolist() == [5.0, 1.0, 2.0]
+
+
+def test_derivatives_and_traces_see_what_is_known() -> None:
+    x, weight = xp.asarray([1.0, 2.0]), xp.asarray([3.0, 4.0])
+    assert is_known(weight)
+    np.testing.assert_array_equal(xp.grad(lambda x: xp.sum(x * weight))(x), [3.0, 4.0])
+    state = xp.asarray([1.0, 1.0])
+
+    @xp.jit
+    def step(x: Any) -> Any:
+        state[:] = state * 2
+        return x + state
+
+    assert step(x).tolist() == [3.0, 4.0]
+    assert step(x).tolist() == [5.0, 6.0]
+    assert state.tolist() == [4.0, 4.0]
+    np.testing.assert_array_equal(xp.vmap(lambda x: x * weight)(xp.stack([x, x])), [[3.0, 8.0], [3.0, 8.0]])
+
+
+def test_numpy_does_not_warn(recwarn: pytest.WarningsRecorder) -> None:
+    with np.errstate(all="warn"):
+        x = xp.asarray([0.0, 1.0, 1e308])
+        assert [is_known(y) for y in (x / 0.0, x * 1e308, xp.sqrt(-x), xp.exp(x))] == [True] * 4
+        x /= 0.0
+    assert not recwarn.list
+
+
+def test_a_result_that_is_large_has_a_node() -> None:
+    column = xp.zeros((1000, 1))
+    table = column + xp.zeros(1000)
+    assert is_known(column)
+    assert not is_known(table)
+
+
+def test_what_is_kept_of_a_view_of_a_view_stays_short() -> None:
+    x = xp.asarray(np.arange(200.0))
+    view = x
+    for _ in range(60):
+        view = view[1:]
+    view[0] = -1.0
+    assert x[60].item() == -1.0
+    assert view.shape == (140,)
+
+
+def test_an_array_that_is_seen_keeps_its_size() -> None:
+    x = xp.asarray(np.arange(6.0))
+    view = x[1:]
+    with pytest.raises(ValueError, match="views"):
+        x.resize(9)
+    del view
+    gc.collect()
+    x.resize(2)
+    assert x.tolist() == [0.0, 1.0]
+
+
+def test_threads_that_write_different_rows_lose_nothing() -> None:
+    x = xp.zeros((8, 50))
+    assert is_known(x)
+
+    def fill(row: int) -> None:
+        view = x[row]
+        for i in range(50):
+            view[i] = row + 1.0
+            x[row, i] = view[i] * 2
+            if i == 25 and row == 3:
+                x._uop  # in the midst of it, the array gets a node
+
+    threads = [threading.Thread(target=fill, args=(row,)) for row in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(np.asarray(x), np.repeat(np.arange(1.0, 9)[:, None] * 2, 50, 1))
