@@ -15,6 +15,7 @@ import pytest
 
 import uopc_array
 import uopc_core
+from uopc_core.settings import AT_ONCE
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -26,6 +27,13 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def module_names(package: ModuleType) -> Iterator[str]:
     yield package.__name__
     yield from (module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
+
+
+@pytest.fixture(autouse=True)
+def _as_by_default() -> Iterator[None]:
+    """Examples come out as they do for those who set nothing."""
+    with uopc_core.context(at_once=AT_ONCE):
+        yield
 
 
 def documented_names() -> dict[str, Any]:
