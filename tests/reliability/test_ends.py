@@ -112,12 +112,11 @@ n = np.arange(30_000.0)
 
 def work(rounds=10**9):
     x = xp.asarray(n)
-    f = xp.jit(lambda a, k: xp.sum(a * 3.0) + k)
     y = xp.zeros(70_000)
     for i in range(rounds):
         y[i % 70_000] = 5.0
-        found = [xp.sum(x * 2.0 + i), f(x, i), xp.grad(lambda a: xp.sum(a * a))(x)[5], xp.max(y[7:])]
-        if abs(float(found[0]) - (2 * n.sum() + 30_000 * i)) > 1 or float(found[2]) != 10.0:
+        found = [xp.sum(x * 2.0 + i), xp.cumulative_sum(x)[-1], xp.max(y[7:])]
+        if abs(float(found[0]) - (2 * n.sum() + 30_000 * i)) > 1 or float(found[1]) != n.sum():
             print("wrong", flush=True)
 
 work(30)
@@ -128,8 +127,8 @@ time.sleep(args[0])
 
 
 def test_daemon_threads_that_compute_end_with_the_process(tries):
-    """Once all is loaded, and without BLAS: before Python 3.14 a thread that is in there, or in a module in C++ that is
-    being imported, hangs or aborts the process at its end by itself.
+    """Once all is loaded, and apart from BLAS and trees of arguments: before Python 3.14 a thread that is in there, or
+    in a module in C++ that is being imported, hangs or aborts the process at its end by itself.
     """
     for number in tries(2, 20):
         outcome = run_trial(DAEMONS, 0.1 * number).check()
