@@ -145,7 +145,8 @@ def _assigned_where(x: UOp, mask: UOp, value: Operand) -> UOp:
 
 def assign(x: Handle, key: Any, value: Any) -> None:
     """``x[key] = value``: on the memory itself where only `x` can see it, else in the graph."""
-    if x._alias is None:
+    alias = x._alias  # looked at once: another thread may give the handle another one
+    if alias is None:
         shape = x._node.shape
         if not shape:
             x._refuse_write("assignment")
@@ -155,7 +156,7 @@ def assign(x: Handle, key: Any, value: Any) -> None:
                     return
             elif _is_plain(key) and write_in_memory(x, (), _store, key, value):
                 return
-    elif not x._alias.is_writable:
+    elif not alias.is_writable:
         x._refuse_write("assignment")
     operand = operand_for(x._node.dtype, value)
     if not _is_same_view(x, key, operand):

@@ -66,9 +66,12 @@ def _forget(ref: Any) -> None:
     the look and the removal, so no other thread and no handler comes in between.
     """
     key: Hashable = ref.key
-    # None at exit, when modules are taken down
-    if _table is not None and key in _table and _table[key] is ref:  # pyright: ignore[reportUnnecessaryComparison]
-        del _table[key]
+    try:
+        # None at exit, when modules are taken down
+        if _table is not None and key in _table and _table[key] is ref:  # pyright: ignore[reportUnnecessaryComparison]
+            del _table[key]
+    except KeyError:  # without a global lock another thread may take it out meanwhile
+        return
 
 
 class UOp:
@@ -186,8 +189,8 @@ class UOp:
             return
         key = (self.op, src, self.arg, self.dtype if self.op in TYPED_BY_DTYPE else None)
         ref = _table.get(key)
-        if ref is not None and ref() is self and key in _table and _table[key] is ref:
-            del _table[key]
+        if ref is not None and ref() is self:
+            _forget(ref)
         self.op = _BUFFER
         self.src = ()
 
