@@ -308,6 +308,49 @@ def test_a_vector_beside_a_space_of_equal_values_is_differentiated(x: Any) -> No
         check_forward_against_reverse(f, x)
 
 
+def defective(n: int, turn: int) -> Any:
+    """A matrix with a Jordan block of order `n`; triangular, or turned, so that rounding parts the eigenvalues."""
+    x = np.eye(n + 1) * 2 + np.eye(n + 1, k=1)
+    x[n - 1, n] = 0
+    x[n, n] = 5
+    q = np.linalg.qr(general(n + 1, n + 1, seed=turn))[0] if turn else np.eye(n + 1)
+    return q @ x @ q.T
+
+
+@pytest.mark.parametrize("turn", range(6))
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_eigenvalues_of_a_defective_matrix_have_their_slopes_or_nan(n: int, turn: int) -> None:
+    """The sum of their powers has a gradient, ``k * (A.T)**(k - 1)``, but each moves without bound."""
+    x = defective(n, turn)
+    for k in (2, 3):
+        f = lambda a, k=k: xp.real(xp.sum(linalg.eigvals(a) ** k))  # noqa: E731
+        got, wanted = np.asarray(xp.grad(f)(xp.asarray(x))), k * np.linalg.matrix_power(x.T, k - 1)
+        along = xp.jvp(f, (xp.asarray(x),), (xp.asarray(SQUARE[0, 0] + x),))[1]
+        assert np.isnan(got).any() or np.allclose(got, wanted, rtol=1e-2, atol=1e-2 * np.abs(wanted).max())
+        assert np.isnan(got).any() == np.isnan(float(along))
+        second = np.asarray(xp.grad(lambda a, f=f: xp.sum(xp.grad(f)(a) * x))(xp.asarray(x)))
+        exact = np.asarray(xp.grad(lambda a, k=k: xp.sum(k * linalg.matrix_power(a.T, k - 1) * x))(xp.asarray(x)))
+        assert np.isnan(second).any() or np.allclose(second, exact, rtol=0.1, atol=0.1 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("x", [np.zeros((2, 2)), np.ones((2, 2)), SINGULAR * 0 + 1, np.diag([1.0, 0.0])], ids=repr)
+def test_slogdet_of_a_singular_matrix_has_the_slope_nan(x: Any, dtype: str) -> None:
+    """In both modes and in second derivatives, and not where a selection leaves the matrix out."""
+    a, w = xp.asarray(x.astype(dtype)), xp.asarray(general(*x.shape, dtype=dtype).astype(dtype))
+    f = lambda a: linalg.slogdet(a).logabsdet  # noqa: E731
+    assert np.isnan(np.asarray(xp.grad(f)(a))).all()
+    assert np.isnan(float(xp.jvp(f, (a,), (w,))[1]))
+    assert np.isnan(np.asarray(xp.grad(lambda a: xp.jvp(f, (a,), (w,))[1])(a))).any()
+
+    def chosen(a: Any) -> Any:
+        sign, size = linalg.slogdet(xp.stack([a, a + w]))
+        return xp.sum(xp.where(sign != 0, size, 0.0))
+
+    alone = xp.grad(lambda a: f(a + w))(a)
+    np.testing.assert_allclose(np.asarray(xp.grad(chosen)(a)), np.asarray(alone), rtol=1e-5)
+
+
 OF_LOWER_RANK = {
     "equal columns": np.ones((3, 2)),
     "zero column": np.asarray([[1.0, 0.0, 2.0], [3.0, 0.0, 1.0], [1.0, 0.0, 1.0]]),

@@ -10,7 +10,7 @@ not ask for it has its true derivative: what is made of the values alone, or of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
 __all__ = ["adjoint", "call", "identity", "swap"]
+
+_MOST_MOVES = 2.0**-4  # times 1 / eps: of what moves more, no digit of the slope is known
 
 Sources = tuple[UOp, ...]
 Tangents = tuple[UOp | None, ...]
@@ -90,15 +92,29 @@ def _imaginary_part(x: UOp) -> UOp:
     return zeros_like(imag).binary(Ops.COMPLEX, imag)
 
 
-def _inverse_gaps(values: UOp, shape: tuple[int, ...], dtype: DType) -> UOp:
-    """``1 / (v_j - v_i)``, nan where the two are equal as far as they are known: to a rounding error of the largest."""
-    return _safe_inverse(_rows(values, shape) - _columns(values, shape), values).cast(dtype)
+def _inverse_gaps(values: UOp, shape: tuple[int, ...], dtype: DType, moves: UOp | None = None) -> UOp:
+    """``1 / (v_j - v_i)``, nan where the two are equal as far as they are known: to a rounding error of the largest, or
+    to `moves` times as much, of each its own.
+    """
+    gaps = _rows(values, shape) - _columns(values, shape)
+    if moves is None:
+        return _safe_inverse(gaps, values).cast(dtype)
+    errors = _of_each(_rounding_error(values), moves) * moves
+    return _inverse_above(gaps, _rows(errors, shape).binary(Ops.MAX, _columns(errors, shape))).cast(dtype)
 
 
 def _safe_inverse(x: UOp, values: UOp) -> UOp:
     """``1 / x``, nan where `x` is below the error that `values`, which it is made of, were computed with."""
-    error = _rounding_error(values)
-    small = x.unary(Ops.ABS) <= broadcast_to(error.reshape((*error.shape, *[1] * (x.ndim - error.ndim))), x.shape)
+    return _inverse_above(x, _of_each(_rounding_error(values), x))
+
+
+def _of_each(error: UOp, x: UOp) -> UOp:
+    """`error`, one number for each matrix, beside `x`, which has more axes."""
+    return broadcast_to(error.reshape((*error.shape, *[1] * (x.ndim - error.ndim))), x.shape)
+
+
+def _inverse_above(x: UOp, error: UOp) -> UOp:
+    small = ~(x.unary(Ops.ABS) > error)
     return small.where(nan, small.where(1, x).recip())
 
 
@@ -184,7 +200,8 @@ def _transpose_cofactor_tangent(params: Params, sources: Sources, cotangents: Ta
 
 
 def _jvp_slogdet(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    growth = _trace(call("solve", sources[0], _needs(tangents)))
+    a = sources[0]
+    growth = _trace(call("solve", _regular(a), _needs(tangents))) * _known(_is_singular(a), a.dtype)
     if not is_complex(growth.dtype):
         return None, growth
     return outputs[0] * _imaginary_part(growth), growth.unary(Ops.REAL)
@@ -217,10 +234,44 @@ def _conj(x: UOp) -> UOp:
     return x.unary(Ops.CONJ) if is_complex(x.dtype) else x
 
 
+def _is_singular(a: UOp) -> UOp:
+    """Whether a pivot is 0, so that LAPACK refuses to solve; of each matrix."""
+    return call("slogdet", a, output=1).eq(-inf)
+
+
+def _regular(a: UOp) -> UOp:
+    """`a` with identities in the place of singular matrices, by factors: a selection would give these a slope of 0."""
+    singular = _is_singular(a)
+    kept = singular.where(0, full(singular.shape, 1, a.dtype))
+    kept = broadcast_to(kept.reshape((*kept.shape, 1, 1)), a.shape)
+    return a * kept + _on_diagonal(a.shape).cast(a.dtype) * (1 - kept)
+
+
+def _known(unknown: UOp, dtype: DType) -> UOp:
+    """A factor of 1, and of nan where `unknown` holds: a selection would be hidden from reverse mode."""
+    return unknown.where(nan, full(unknown.shape, 1, dtype))
+
+
+def _in_eigenbasis(vectors: UOp, tangent: UOp) -> tuple[UOp, UOp]:
+    """``inv(vectors) @ tangent @ vectors``, and how much more than the matrix each eigenvalue moves: the length of its
+    row of the inverse (Wilkinson 1965, "The algebraic eigenvalue problem", chapter 2).
+
+    The eigenvalues of a defective matrix, which lack vectors of their own, move without bound: such rows are nan.
+    """
+    inverse = call("inv", _regular(vectors))
+    re, im = (inverse.unary(part).stage("detach") for part in (Ops.REAL, Ops.IMAG))
+    moves = reduce_axes(re * re + im * im, Ops.ADD, [inverse.ndim - 1]).unary(Ops.SQRT)
+    singular = _is_singular(vectors)
+    lost = ~(moves <= _MOST_MOVES / float(np.finfo(re.dtype.type).eps))
+    lost = lost | broadcast_to(singular.reshape((*singular.shape, 1)), lost.shape)
+    known = _columns(_known(lost, inverse.dtype), inverse.shape)
+    return matmul(inverse, matmul(tangent.cast(vectors.dtype), vectors)) * known, moves
+
+
 def _jvp_eig(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
     values, vectors = outputs
-    inner = call("solve", vectors, matmul(_needs(tangents).cast(vectors.dtype), vectors))
-    turned = matmul(vectors, _off_diagonal(inner * _inverse_gaps(values, inner.shape, inner.dtype)))
+    inner, moves = _in_eigenbasis(vectors, _needs(tangents))
+    turned = matmul(vectors, _off_diagonal(inner * _inverse_gaps(values, inner.shape, inner.dtype, moves)))
     # the columns keep their length
     along = reduce_axes((_conj(vectors) * turned).unary(Ops.REAL), Ops.ADD, [vectors.ndim - 2])
     return _diagonal(inner), turned - vectors * _rows(along.cast(vectors.dtype), vectors.shape)
@@ -228,7 +279,8 @@ def _jvp_eig(params: Params, outputs: Sources, sources: Sources, tangents: Tange
 
 def _jvp_eigvals(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
     vectors = call("eig", sources[0], output=1)
-    return (_diagonal(call("solve", vectors, matmul(_needs(tangents).cast(vectors.dtype), vectors))),)
+    inner, _ = _in_eigenbasis(vectors, _needs(tangents))
+    return (_diagonal(inner),)
 
 
 def _jvp_svdvals(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
