@@ -21,16 +21,14 @@ from numpy import (
     uint64,
 )
 
-from uopc_array import (
-    constants,
-    fft,
-    linalg,
-)
+from uopc_array import fft, linalg
 from uopc_array._array.array import Array
 from uopc_array._array.protocols import connect as _connect
 from uopc_array._functions import namespace as _namespace_of_functions
+from uopc_array._functions.constants import e, inf, nan, newaxis, pi
 from uopc_array._functions.host import log_host_calls
 from uopc_array._functions.namespace import *
+from uopc_array._functions.ufunc import ufunc
 from uopc_array._interop.array_function import array_function as _array_function
 from uopc_array._interop.numpy_names import numpy_dir as _numpy_dir
 from uopc_array._interop.numpy_names import numpy_name as _numpy_name
@@ -39,7 +37,6 @@ from uopc_array._transforms.explain import explain, show_config
 from uopc_array._transforms.grad import grad, jvp, stop_gradient, value_and_grad, vjp
 from uopc_array._transforms.jit import jit
 from uopc_array._transforms.vmap import hessian, jacfwd, jacrev, vmap
-from uopc_array.constants import *
 from uopc_core import context
 from uopc_core.lazy import LazyModule as _LazyModule
 
@@ -51,12 +48,14 @@ __all__ = [
     "complex64",
     "complex128",
     "context",
+    "e",
     "explain",
     "fft",
     "float32",
     "float64",
     "grad",
     "hessian",
+    "inf",
     "int8",
     "int16",
     "int32",
@@ -67,8 +66,12 @@ __all__ = [
     "jvp",
     "linalg",
     "log_host_calls",
+    "nan",
+    "newaxis",
+    "pi",
     "show_config",
     "stop_gradient",
+    "ufunc",
     "uint8",
     "uint16",
     "uint32",
@@ -77,12 +80,18 @@ __all__ = [
     "vjp",
     "vmap",
 ]
-__all__ += constants.__all__
 __all__ += _namespace_of_functions.__all__
 
 
 __array_api_version__ = "2025.12"
 __version__ = "0.1.0"
+
+# what messages, help and pickles name
+for _public in (
+    *(Array, ufunc, explain, grad, hessian, jacfwd, jacrev, jit, jvp),
+    *(log_host_calls, show_config, stop_gradient, value_and_grad, vjp, vmap),
+):
+    _public.__module__ = __name__
 
 _connect(_sys.modules[__name__], ufunc=_array_ufunc, function=_array_function)
 

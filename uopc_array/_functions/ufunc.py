@@ -80,11 +80,19 @@ def entered(new: ufunc) -> None:
 class ufunc:
     """A function of each element; it takes what NumPy's of the same name takes.
 
+    `add`, `sin`, `matmul` and the like are its objects; nobody else makes them.
+
     Attributes:
         nin, nout, nargs, ntypes, types, identity, signature: as of NumPy's ufunc.
+    Example:
+        >>> import uopc_array as xp
+        >>> isinstance(xp.add, xp.ufunc)
+        True
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if cls is ufunc:
+            raise TypeError("ufunc: expected no call of the class; frompyfunc makes a ufunc of a function of Python")
         return object.__new__(_class_of_its_own(cls, args[0]))
 
     def __init__(self, name: str, numpy: np.ufunc, text: str) -> None:
@@ -417,7 +425,7 @@ def _wide(numpys: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     numbers = [type(x) in (int, float, complex) for x in inputs]
     weak = numbers if not all(numbers) else [False] * len(numbers)
     nodes = [None if number else as_node(x, name=numpys.__name__) for x, number in zip(inputs, weak, strict=True)]
-    given = [type(x) if node is None else node.dtype for x, node in zip(inputs, nodes, strict=True)]
+    given: list[Any] = [type(x) if node is None else node.dtype for x, node in zip(inputs, nodes, strict=True)]
     loop = numpys.resolve_dtypes((*given, *[None] * numpys.nout))
     return tuple(
         [
