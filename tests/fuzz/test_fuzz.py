@@ -5,9 +5,12 @@ For other programs than these: `make fuzz N=1000 SEED=12345`, or `python -m test
 
 import contextlib
 import io
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -381,3 +384,16 @@ def test_a_process_that_has_no_processor_does_not_hang(monkeypatch: pytest.Monke
         assert worker.hear() == "hangs"
     finally:
         worker.process.kill()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not say what a process has started")
+def test_the_family_of_a_process_is_what_it_has_started() -> None:
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1, flush=True); input()'])"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert len(workers.family(process.pid)) == 2
+        assert all(workers.waited_for_a_processor(pid) >= 0 for pid in workers.family(process.pid))
+        process.stdin.write(b"\n")

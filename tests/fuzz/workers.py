@@ -25,6 +25,18 @@ def waited_for_a_processor(pid: int | None) -> float:
         return 0.0
 
 
+def family(pid: int | None) -> list[int | None]:
+    """A process and what it has started that still runs, compilers above all."""
+    found = [pid]
+    for process in found:
+        try:
+            for task in Path(f"/proc/{process}/task").iterdir():
+                found += map(int, (task / "children").read_text().split())
+        except OSError:
+            continue  # it has ended, or the system does not say
+    return found
+
+
 @dataclass(frozen=True)
 class _Task:
     """What every worker does; the seeds differ."""
@@ -47,6 +59,7 @@ class _Worker:
 
     def __init__(self, seeds: list[int], task: _Task) -> None:
         self.seeds, self.seed = seeds, seeds[0]
+        self.waits: dict[int | None, float] = {}  # of each process of the family, those that have ended too
         spawn = multiprocessing.get_context("spawn")
         self.channel, other = spawn.Pipe(duplex=False)
         self.process: BaseProcess = spawn.Process(target=_work, args=(seeds, task, other), daemon=True)
@@ -55,8 +68,9 @@ class _Worker:
         other.close()
 
     def _clock(self) -> float:
-        """Seconds that the process has had to get on, in which a busy machine did not keep it waiting."""
-        return time.monotonic() - waited_for_a_processor(self.process.pid)
+        """Seconds that the process has had to get on, in which a busy machine kept none of its family waiting."""
+        self.waits |= {pid: waited_for_a_processor(pid) for pid in family(self.process.pid)}
+        return time.monotonic() - sum(self.waits.values())
 
     def hear(self) -> Result | str | None:
         """The result, a word on how the process ended, or None while it runs."""
