@@ -281,16 +281,21 @@ def call_at_once(n: int) -> int:
                 out += xp.where(xp.arange(8)[:, None] == k, x, 0.0)
                 return x + steps[1]
 
+            slope, each = xp.grad(lambda t, i=i: t * t * (3.0 + i)), xp.vmap(lambda t, i=i: t * 2.0 + i)
             found: dict[int, float] = {}
 
-            def work(k: int, f: Any = f, i: int = i, found: dict[int, float] = found) -> None:
+            def work(
+                k: int, f: Any = f, slope: Any = slope, each: Any = each, i: int = i, found: dict[int, float] = found
+            ) -> None:
                 for _ in range(3):
                     found[k] = float(f(xp.asarray(float(i + k)), k))
+                    assert float(slope(xp.asarray(float(k)))) == 2.0 * k * (3 + i)
+                    assert np.asarray(each(xp.asarray([float(k), 1.0]))).tolist() == [2.0 * k + i, 2.0 + i]
 
             run_together([lambda k=k, w=work: w(k) for k in range(8)])
             assert found == {k: 4.0 * (i + k) + 3 for k in range(8)}
             assert np.asarray(out).tolist() == [[12.0 * (i + k)] * 20 for k in range(8)]
-    return 24 * n
+    return 72 * n
 
 
 def test_functions_first_called_by_many_threads(tries):
