@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def inputs_of(contestant: str, name: str, n: int) -> list[Any]:
     xp, _ = namespace(contestant)
 
     def moved(value: Any) -> Any:
-        return [*map(moved, value)] if isinstance(value, list) else xp.asarray(value)
+        return [*map(moved, cast("list[Any]", value))] if isinstance(value, list) else xp.asarray(value)
 
     return [*map(moved, PROGRAMS[name].inputs(n))]
 

@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
+from uopc_core import clear_plans
 from uopc_core.ir import uop
 from uopc_core.runtime import cache, execute
 from uopc_core.schedule import plan
@@ -17,9 +18,12 @@ _PACKAGES = ("uopc_core", "uopc_array")
 def live() -> Counter[str]:
     """How many objects of each class of the packages there are, and entries of the tables that a process keeps.
 
-    The latest constants are let go of: how many there are depends on when their table was last cleared.
+    What tables keep for use again is let go of first: how much of it there is, up to their limits, depends on when they
+    were last tidied up.
     """
     uop._recent_consts.clear()
+    clear_plans()
+    execute._records.clear()
     gc.collect()
     counts = Counter(type(x).__name__ for x in gc.get_objects() if type(x).__module__.startswith(_PACKAGES))
     tables = {"nodes": uop._table, "plans": plan._plans, "records": execute._records, "kernels": cache._functions}
