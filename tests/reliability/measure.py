@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
+from uopc_array._array import programs
 from uopc_core import clear_plans
 from uopc_core.ir import uop
 from uopc_core.runtime import cache, execute
@@ -24,6 +25,7 @@ def live() -> Counter[str]:
     uop._recent_consts.clear()
     clear_plans()
     execute._records.clear()
+    programs._programs.clear()
     gc.collect()
     counts = Counter(type(x).__name__ for x in gc.get_objects() if type(x).__module__.startswith(_PACKAGES))
     tables = {"nodes": uop._table, "plans": plan._plans, "records": execute._records, "kernels": cache._functions}
