@@ -22,8 +22,9 @@ RUN = $(VENV)/bin/python
 VERSION_TESTS = tests/ir tests/interpret tests/extern tests/runtime/test_buffer.py tests/runtime/test_cache.py \
 	tests/runtime/test_runner.py tests/runtime/test_toolchain.py tests/test_clients.py tests/test_docs.py \
 	tests/test_examples.py tests/test_import.py tests/test_packaging.py tests/test_platforms.py tests/test_settings.py \
-	$(addprefix tests/array/test_, errors.py foreign_arrays.py foreign_memory.py indexing.py jit.py linalg.py mistakes.py \
-	numpy_calls.py numpy_dispatch.py numpy_dtypes.py numpy_names.py promotion.py protocols.py views.py)
+	tests/interop/test_numpy_dispatch.py \
+	$(addprefix tests/array/test_, foreign_arrays.py foreign_memory.py indexing.py jit.py promotion.py protocols.py views.py) \
+	$(addprefix tests/functions/test_, errors.py linalg.py mistakes.py numpy_calls.py numpy_dtypes.py numpy_functions.py)
 
 .PHONY: demo test test-versions test-reliability lint format bench conformance fuzz clean
 .DEFAULT_GOAL := test

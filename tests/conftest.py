@@ -14,7 +14,7 @@ os.environ.setdefault("UOPC_VERIFY", "1")
 # `tests/at_once` say so where they are not, and `make test-at-once` runs the tests of values the other way.
 os.environ.setdefault("UOPC_AT_ONCE", "0")
 
-from tests.guard_pages import guard_every_plan
+from tests.support.guard_pages import guard_every_plan
 
 # The same examples in every run: a failure in CI is a failure at home. HYPOTHESIS_PROFILE=search looks for new ones.
 settings.register_profile(

@@ -10,8 +10,8 @@ import pytest
 from benchmarks import memory
 from benchmarks.contest import OURS
 from benchmarks.memory_programs import LOOPS, NUMPY, PROGRAMS
-from tests.live_memory import live_bytes
-from tests.peak_memory import peak_bytes
+from tests.support.live_memory import live_bytes
+from tests.support.peak_memory import peak_bytes
 from uopc_core import context
 
 N = 1 << 19  # elements of the inputs

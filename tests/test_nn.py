@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.tensor_checks import Case, assert_gradients_match
+from tests.support.tensor_checks import Case, assert_gradients_match
 from uopc_core.errors import ShapeError
 from uopc_core.ir import Ops
 from uopc_core.nn import SGD, AdamW, Embedding, LayerNorm, Linear, parameters, zero_grad

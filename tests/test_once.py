@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from tests.moments import happen_at, moments_among
+from tests.support.moments import happen_at, moments_among
 from uopc_core import once as module
 from uopc_core.once import Task, do_side_by_side, once, task_for
 from uopc_core.recent import Recent

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.platforms import PLATFORMS
+from tests.support.platforms import PLATFORMS
 
 ROOT = Path(__file__).parent.parent
 
@@ -17,7 +17,7 @@ def test_a_system_without_what_linux_has_computes(name: str, tmp_path: Path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "UOPC_CACHE_DIR": str(tmp_path), "UOPC_TIER": "auto"}
     environment.pop("CC", None)
     done = subprocess.run(
-        [sys.executable, "-m", "tests.platforms", name],
+        [sys.executable, "-m", "tests.support.platforms", name],
         env=environment,
         cwd=tmp_path,
         capture_output=True,

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uopc_array as xp
-from tests.ir.samples import SAMPLES
-from tests.same_bits import (
+from tests.support.graph_samples import SAMPLES
+from tests.support.same_bits import (
     CASTS,
     ELEMENTWISE_CASES,
     alone,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tests.tensor_checks import Case, assert_gradients_match, inputs_of
+from tests.support.tensor_checks import Case, assert_gradients_match, inputs_of
 from uopc_core.dtype import dtypes
 from uopc_core.errors import AxisError, DTypeError, GradientError, ShapeError
 from uopc_core.ir import Ops

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.live_memory import live_bytes
+from tests.support.live_memory import live_bytes
 from uopc_core import plan_stats, toposort
 from uopc_core.interpret import immediate
 from uopc_core.runtime import execute

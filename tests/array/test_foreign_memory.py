@@ -10,7 +10,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import uopc_array as xp
-from tests.array.reference import equal
+from tests.support.reference import equal
 from uopc_core import context
 
 Values = np.ndarray[Any, Any]

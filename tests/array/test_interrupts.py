@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.moments import happen_at, moments_among
+from tests.support.moments import happen_at, moments_among
 
 
 class Model:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import uopc_array as xp
-from tests.guard_pages import guard_every_plan
+from tests.support.guard_pages import guard_every_plan
 from uopc_core import context
 from uopc_core.runtime.toolchain import find_toolchain
 

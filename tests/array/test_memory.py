@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.live_memory import live_bytes
+from tests.support.live_memory import live_bytes
 from uopc_core import MAX_DEPTH, context, plan_stats
 from uopc_core.ir.uop import node_count
 from uopc_core.runtime import pending

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.peak_memory import peak_bytes
+from tests.support.peak_memory import peak_bytes
 from uopc_array._array import cells
 
 N = 1 << 22  # bytes of an operand

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.array.writers import KINDS, NARROW, WIDE, Round, kinds, run_together, switching_often, writes_to
+from tests.support.writers import KINDS, NARROW, WIDE, Round, kinds, run_together, switching_often, writes_to
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.codegen.run import bits, call_of, check, execute, param, render_one, run
+from tests.support.kernel_runs import bits, call_of, check, execute, param, render_one, run
 from uopc_core.dtype import DTYPES, dtypes, is_complex, is_inexact
 from uopc_core.errors import DTypeError
 from uopc_core.interpret.numpy_interp import evaluate

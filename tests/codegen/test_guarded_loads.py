@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.codegen.run import check, param
+from tests.support.kernel_runs import check, param
 from uopc_core.ir.composite import concat, reduce_axes
 from uopc_core.ir.op import Ops
 from uopc_core.runtime import cache

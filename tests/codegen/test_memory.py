@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.codegen.run import guarded
+from tests.support.kernel_runs import guarded
 
 _TOUCH = """
 import ctypes, resource, numpy as np
-from tests.codegen.run import guarded
+from tests.support.kernel_runs import guarded
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 x = guarded(np.arange(3.0), {at_end})
 ctypes.string_at(x.ctypes.data, 24)

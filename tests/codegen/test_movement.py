@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.codegen.run import check, param, render_one, run
+from tests.support.kernel_runs import check, param, render_one, run
 from uopc_core.dtype import dtypes
 from uopc_core.ir.composite import broadcast_to, concat, iota, slice_axes, stack, unsqueeze
 from uopc_core.ir.op import Ops

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.codegen.run import check, param, run
+from tests.support.kernel_runs import check, param, run
 from uopc_core.dtype import DTYPES, dtypes, is_complex, is_float, is_integer
 from uopc_core.errors import DTypeError
 from uopc_core.ir.op import BINARY, COMPLEX_FUNCTIONS, MATH_FUNCTIONS, UNARY, Ops

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.codegen.run import bits, call_of, check, execute, has_libmvec, param, render_one, run
-from tests.schedule.graphs import heat_step, layer_norm, softmax
+from tests.support.graphs import heat_step, layer_norm, softmax
+from tests.support.kernel_runs import bits, call_of, check, execute, has_libmvec, param, render_one, run
 from uopc_core.codegen.c_math import COMPLEX_MATH, REAL_MATH
 from uopc_core.codegen.c_ops import C_OPS
 from uopc_core.codegen.c_source import render

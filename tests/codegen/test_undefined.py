@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.codegen.run import param, run
 from tests.codegen.test_ops import accepted, pairs_of
+from tests.support.kernel_runs import param, run
 from uopc_core.dtype import DTYPES, DType, dtypes, is_complex, real_dtype
 from uopc_core.ir.op import BINARY, UNARY, Ops
 from uopc_core.ir.uop import UOp

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.array.derivatives import (
+from tests.support.derivatives import (
     Function,
     check_batching,
     check_first_order,

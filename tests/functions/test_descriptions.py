@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.functions import creation_calls, linear_algebra_calls
+from tests.support import creation_calls, linear_algebra_calls
 from uopc_array._functions.describe import ABSENT, DESCRIPTIONS, Description, Kind, Parameter, path_of
 from uopc_array._functions.public import DESCRIBED_METHODS, FUNCTIONS, ROUTES
 from uopc_array._functions.stubs import stubs

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.array.derivatives import central_difference
 from tests.functions.test_descriptions import run, same
+from tests.support.derivatives import central_difference
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of no elements
 

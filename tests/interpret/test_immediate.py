@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.ir.samples import SAMPLES
-from tests.rewrite.values import environment
+from tests.support.graph_samples import SAMPLES
+from tests.support.leaf_values import environment
 from uopc_core.dtype import dtypes
 from uopc_core.interpret.immediate import evaluate_now
 from uopc_core.interpret.numpy_interp import lower_to_numpy

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_max_ulp as assert_max_ulp
 
-from tests.ir.samples import SAMPLES
-from tests.rewrite.values import environment, special_values
+from tests.support.graph_samples import SAMPLES
+from tests.support.leaf_values import environment, special_values
 from uopc_core.dtype import DTYPES, dtypes, is_integer
 from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.numpy_interp import NUMPY_OPS, evaluate, lower_to_numpy

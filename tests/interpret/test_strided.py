@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.peak_memory import peak_bytes
+from tests.support.peak_memory import peak_bytes
 from uopc_core.dtype import dtypes
 from uopc_core.interpret import numpy_interp
 from uopc_core.interpret.numpy_interp import lower_to_numpy

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import uopc_core.extern  # noqa: F401  # registers its functions
-from tests.ir.samples import SAMPLES
-from tests.rewrite.values import environment
+from tests.support.graph_samples import SAMPLES
+from tests.support.leaf_values import environment
 from uopc_core.dtype import SHORT_NAMES, dtypes
 from uopc_core.errors import GradientError, IndexBoundsError, ParseError
 from uopc_core.interpret.numpy_interp import evaluate

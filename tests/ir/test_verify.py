@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.ir.samples import SAMPLES
+from tests.support.graph_samples import SAMPLES
 from uopc_core.dtype import dtypes
 from uopc_core.errors import VerifyError
 from uopc_core.ir.op import Ops

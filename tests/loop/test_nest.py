@@ -1,6 +1,6 @@
 """The loops that kernels get, as printed."""
 
-from tests.codegen.run import call_of
+from tests.support.kernel_runs import call_of
 from uopc_core.dtype import dtypes
 from uopc_core.ir.composite import broadcast_to, concat, reduce_axes, stack
 from uopc_core.ir.op import Ops

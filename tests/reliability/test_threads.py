@@ -1,5 +1,5 @@
 """Threads, handlers of signals and forked children that use one array at a time: no write is lost, and what was read
-stays as it is. The kinds of parts and of writes are those of tests/array/writers.py.
+stays as it is. The kinds of parts and of writes are those of tests/support/writers.py.
 """
 
 import os
@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.array.writers import KINDS, NARROW, PARTS, WIDE, Round, kinds, run_together, switching_often, writes_to
 from tests.reliability.trial import value_of
+from tests.support.writers import KINDS, NARROW, PARTS, WIDE, Round, kinds, run_together, switching_often, writes_to
 
 LONG = [pytest.param(name, marks=pytest.mark.reliability) for name in KINDS if name != "tiles"]
 PERIOD_S = 3e-4  # from one signal to the next

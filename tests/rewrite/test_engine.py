@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.ir.samples import SAMPLES
-from tests.rewrite.values import bits_of, environment
+from tests.support.graph_samples import SAMPLES
+from tests.support.leaf_values import bits_of, environment
 from uopc_core.dtype import dtypes, is_float
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.composite import const_of

@@ -5,7 +5,7 @@ from itertools import count, product
 
 import pytest
 
-from tests.rewrite.values import bits_of, environment, special_values
+from tests.support.leaf_values import bits_of, environment, special_values
 from uopc_core.dtype import DTYPES, DType, dtypes
 from uopc_core.errors import DTypeError, VerifyError
 from uopc_core.interpret.numpy_interp import evaluate

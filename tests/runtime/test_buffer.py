@@ -10,8 +10,8 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from tests.moments import happen_at, moments_among
-from tests.runtime.kernels import run_python
+from tests.support.kernels import run_python
+from tests.support.moments import happen_at, moments_among
 from uopc_core.dtype import DTYPES, dtypes
 from uopc_core.errors import DTypeError
 from uopc_core.runtime import pool

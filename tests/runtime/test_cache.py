@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.runtime.kernels import ROOT, answer, needs_compiler, run_python
+from tests.support.kernels import ROOT, answer, needs_compiler, run_python
 from uopc_core.errors import CompileError
 from uopc_core.recent import Recent
 from uopc_core.runtime import cache, folder

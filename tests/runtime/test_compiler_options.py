@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import uopc_array as xp
-from tests.runtime.kernels import needs_compiler, run_python
+from tests.support.kernels import needs_compiler, run_python
 from uopc_core.errors import SettingsError
 from uopc_core.runtime import folder, probe, toolchain
 from uopc_core.runtime.summary import toolchain_summary

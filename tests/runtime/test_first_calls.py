@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kernels import ROOT, needs_compiler
+from tests.support.kernels import ROOT, needs_compiler
 
 pytestmark = needs_compiler
 

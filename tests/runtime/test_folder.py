@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from tests.runtime.kernels import run_python
+from tests.support.kernels import run_python
 from uopc_core.runtime import folder
 from uopc_core.runtime.folder import MARKER, SUBFOLDER, cache_folder, leave_folder, private_folder, replace_file
 from uopc_core.settings import context

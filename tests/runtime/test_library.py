@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime.kernels import answer, needs_compiler
+from tests.support.kernels import answer, needs_compiler
 from uopc_core.runtime.cache import compile_object
 from uopc_core.runtime.library import Library
 from uopc_core.runtime.toolchain import find_toolchain

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import uopc_array as xp
-from tests.runtime.kernels import needs_compiler
+from tests.support.kernels import needs_compiler
 from uopc_core.errors import CompileError
 from uopc_core.interpret import loops
 from uopc_core.runtime import background, cache

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from tests.runtime.kernels import HEADER, SCALE, needs_compiler, run_python
+from tests.support.kernels import HEADER, SCALE, needs_compiler, run_python
 from uopc_core.dtype import dtypes
 from uopc_core.errors import CompileError, IndexBoundsError
 from uopc_core.runtime import runner

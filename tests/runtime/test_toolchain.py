@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kernels import needs_compiler, run_python
+from tests.support.kernels import needs_compiler, run_python
 from uopc_core.runtime import folder, toolchain
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.settings import context

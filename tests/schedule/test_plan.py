@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.schedule.graphs import heat_step, layer_norm, leaf, random_leaf, softmax
+from tests.support.graphs import heat_step, layer_norm, leaf, random_leaf, softmax
 from uopc_core.codegen.c_source import Source
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.composite import broadcast_to, matmul, reduce_axes, unsqueeze

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.transform.checking import check, function_of
+from tests.support.derivative_checks import check, function_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.transform import linearizations, partials, transposes

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.transform.checking import leaf_like, slope, value
+from tests.support.derivative_checks import leaf_like, slope, value
 from uopc_core.dtype import dtypes
 from uopc_core.ir import Ops, UOp
 from uopc_core.ir.op import COMPLEX_FUNCTIONS

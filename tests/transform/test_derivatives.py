@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.transform.checking import check, function_of
-from tests.transform.records import RECORDS, Record
+from tests.support.derivative_checks import check, function_of
+from tests.support.derivative_records import RECORDS, Record
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=str)

@@ -8,8 +8,8 @@ from math import cosh, exp, inf, log, nan
 import numpy as np
 import pytest
 
-from tests.transform.checking import Function, gradients, leaf_like, slope, value
-from tests.transform.records import integers, scatter
+from tests.support.derivative_checks import Function, gradients, leaf_like, slope, value
+from tests.support.derivative_records import integers, scatter
 from uopc_core.dtype import dtypes
 from uopc_core.ir import Ops, UOp
 from uopc_core.ir.composite import ones_like

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.transform.checking import function_of, leaf_like, pulled_back, slope, value
+from tests.support.derivative_checks import function_of, leaf_like, pulled_back, slope, value
 from uopc_core.dtype import dtypes
 from uopc_core.errors import GradientError, ShapeError
 from uopc_core.extern.linalg import call

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.transform.checking import leaf_like, value
+from tests.support.derivative_checks import leaf_like, value
 from uopc_core.dtype import dtypes
 from uopc_core.ir import Ops, UOp
 from uopc_core.ir.composite import ones_like

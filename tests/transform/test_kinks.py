@@ -6,8 +6,8 @@ from math import inf
 import numpy as np
 import pytest
 
-from tests.transform.checking import gradients, slope
-from tests.transform.records import integers, scatter
+from tests.support.derivative_checks import gradients, slope
+from tests.support.derivative_records import integers, scatter
 from uopc_core.ir import Ops, UOp
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import realize_all

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tests.transform.records import RECORDS
+from tests.support.derivative_records import RECORDS
 from uopc_core.ir.op import LEAVES, REDUCIBLE, SCANNABLE, SCATTER_MODES, TENSOR_OPS, Ops
 from uopc_core.transform.linearizations import LINEARIZATIONS, MODE_LINEARIZATIONS
 from uopc_core.transform.masks import BACKWARD, FORWARD

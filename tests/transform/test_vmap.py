@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.transform.checking import Array, function_of, leaf_like, value
-from tests.transform.records import RECORDS, Record, scatter
+from tests.support.derivative_checks import Array, function_of, leaf_like, value
+from tests.support.derivative_records import RECORDS, Record, scatter
 from uopc_core.dtype import dtypes
 from uopc_core.errors import ShapeError
 from uopc_core.extern.linalg import call
