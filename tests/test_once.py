@@ -46,7 +46,7 @@ def test_who_asks_meanwhile_gets_the_same_result():
     first, results = in_threads(1, lambda: once("key", work))
     assert work.begun.wait(30)
     others, more = in_threads(8, lambda: once("key", work))
-    (task,) = module._tasks.values()
+    task = module._tasks["key"]
     while len(task._waiting) < 8:
         time.sleep(0.001)
     work.may_end.set()
