@@ -235,3 +235,15 @@ def test_no_function_is_reached_by_its_name_as_a_string() -> None:
     ):
         assert calls_by_name(source)
     assert not calls_by_name('getattr(x, "ndim", 1)\nsys.modules[__name__]\nTABLE[op](x)')
+
+
+def test_the_tests_mirror_the_folders() -> None:
+    core = {path.name for path in (ROOT / "uopc_core").iterdir() if path.is_dir()} - {"__pycache__"}
+    programs = {"fuzz", "reliability"}  # with helpers of their own
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/*.py")}
+    assert folders <= core | {name.removeprefix("_") for name in FACE} | programs | {"support"}
+    files = [path for path in (ROOT / "tests").glob("**/*.py") if path.relative_to(ROOT).parts[1] not in programs]
+    known = {"__init__.py", "conftest.py"}
+    apart = {path.name for path in files if path.parent.name != "support"} - known
+    assert all(name.startswith("test_") for name in apart), apart
+    assert not [path for path in files if path.parent.name == "support" and path.name.startswith("test_")]
