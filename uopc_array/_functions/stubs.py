@@ -30,7 +30,7 @@ _IMPORTS = {  # by the name that needs it
     "overload": "from typing import overload",
     "Self": "from typing import Self",
     "np": "import numpy as np",
-    "ArrayLike": "from uopc_array._functions.arguments import ArrayLike",
+    "ArrayLike": "from uopc_array._functions.array_like import ArrayLike",
     "AxisLike": "from uopc_array._functions.arguments import AxisLike",
     "ShapeLike": "from uopc_array._functions.arguments import ShapeLike",
     "Handle": "from uopc_array._array.handle import Handle",
@@ -59,7 +59,7 @@ _OF_KIND = {
 def _type_of(p: Parameter) -> str:
     """The type of a parameter: that of the native version, unless it is of nodes or says nothing."""
     if p.star:
-        return "ArrayLike" if p.star == "*" else "Any"
+        return "ArrayLike" if p.star == "*" and p.name != "arrays_and_dtypes" else "Any"
     if p.annotation is not None and p.annotation != "Any" and "UOp" not in p.annotation:
         return p.annotation
     known = _OF_KIND.get(p.kind)

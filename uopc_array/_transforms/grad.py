@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from uopc_core.errors import DTypeError, GradientError, ShapeError, TraceError, 
 __all__ = ["check_argnums", "grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
 Function = Callable[..., Any]
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
 
 
 @dataclass
@@ -157,7 +160,9 @@ def _scalar_output(name: str, value: Any) -> UOp:
     return node
 
 
-def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Function:
+def value_and_grad(
+    f: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[P, tuple[R, Any]]:
     """The function that returns the value of `f` and its gradient.
 
     Args:
@@ -181,7 +186,7 @@ def _build_value_and_grad(f: Function, argnums: int | Sequence[int], has_aux: bo
     return _reverse("value_and_grad", f, argnums, has_aux)
 
 
-def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Function:
+def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[P, Any]:
     """The function that returns the gradient of `f`; with `has_aux` the pair ``(gradient, aux)``.
 
     Arguments, the structure of the gradient and errors are those of `value_and_grad`.
@@ -244,7 +249,7 @@ def _split_aux(name: str, out: Any) -> tuple[Any, Any]:
     return cast("tuple[Any, Any]", out)
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: T) -> T:
     """`x`, a tree of arrays, as constants: nothing is differentiated through them.
 
     Example:
@@ -310,7 +315,7 @@ def _shown(treedef: TreeDef) -> str:
     return str(treedef).removeprefix("PyTreeSpec(").removesuffix(")")
 
 
-def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
+def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Function]:
     """The value of `f` and its pullback, the function that multiplies a cotangent with the derivative.
 
     Args:
@@ -356,7 +361,7 @@ def _arguments(what: str, given: Any) -> tuple[Any, ...]:
     return tuple(cast("Sequence[Any]", given))
 
 
-def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[R, R]:
     """The value of `f` and its directional derivative along `tangents` (Jacobian-vector product, pushforward).
 
     Args:

@@ -14,7 +14,7 @@ import functools
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, cast, overload
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 import uopc_core
 from uopc_array._array.array import Array
@@ -69,10 +69,14 @@ class _State:
         return not self.others or self.walk.is_current()
 
 
-class JittedFunction(TracedFunction):
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class JittedFunction(TracedFunction, Generic[P, R]):
     """What `jit` returns."""
 
-    def __init__(self, f: Callable[..., Any], static_argnums: Sequence[int], static_argnames: Sequence[str]) -> None:
+    def __init__(self, f: Callable[P, R], static_argnums: Sequence[int], static_argnames: Sequence[str]) -> None:
         check_function("jit", f)
         super().__init__(f, ("jit", tuple(static_argnums), tuple(static_argnames)))
         self._static_argnums = frozenset(static_argnums)
@@ -88,7 +92,7 @@ class JittedFunction(TracedFunction):
         self._state: _State | None = None
         self._memo: Memo | None = None
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         state = self._state
         try:
             if state is None:
@@ -237,12 +241,12 @@ def _plain_key(args: tuple[Any, ...], state: int, values: list[Any]) -> Hashable
 
 @overload
 def jit(
-    f: Callable[..., Any], *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
-) -> JittedFunction: ...
+    f: Callable[P, R], *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
+) -> JittedFunction[P, R]: ...
 @overload
 def jit(
     f: None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
-) -> Callable[[Callable[..., Any]], JittedFunction]: ...
+) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
 def jit(
     f: Callable[..., Any] | None = None,
     *,

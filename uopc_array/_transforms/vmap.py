@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import uopc_core
 from uopc_array._array.array import Array
@@ -29,9 +29,11 @@ from uopc_core.errors import AxisError, ShapeError, TraceError
 __all__ = ["hessian", "jacfwd", "jacrev", "vmap"]
 
 Function = Callable[..., Any]
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-def vmap(f: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
+def vmap(f: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P, R]:
     """The function that maps `f` over an axis of its arguments.
 
     Args:
@@ -185,7 +187,7 @@ def _moved(leaf: Any, node: UOp, axis: int | None) -> Array:
 # -------------------------------------------------------------------------------------- derivatives of vector functions
 
 
-def jacrev(f: Function, argnums: int | Sequence[int] = 0) -> Function:
+def jacrev(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
     """The function that returns the Jacobian of `f`, by reverse mode: one pass per element of the result.
 
     Args:
@@ -227,7 +229,7 @@ def _build_jacrev(f: Function, argnums: int | Sequence[int]) -> Function:
     return jacobian
 
 
-def jacfwd(f: Function, argnums: int | Sequence[int] = 0) -> Function:
+def jacfwd(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
     """The function that returns the Jacobian of `f`, by forward mode: one pass per element of the argument.
 
     Args:
@@ -303,7 +305,7 @@ def _direction(node: UOp, number: Array | None) -> Array:
     return Array._from_uop(places.eq(composite.broadcast_to(number._uop, node.shape)).where(ones, zeros))
 
 
-def hessian(f: Function, argnums: int | Sequence[int] = 0) -> Function:
+def hessian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]:
     """The function that returns the matrix of second derivatives of `f`: forward mode over reverse mode.
 
     Args:
