@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 import numpy as np
-from numpy.typing import ArrayLike
+from uopc_array._functions.array_like import ArrayLike
 from uopc_array._functions.arguments import AxisLike
 from uopc_array._array.array import Array
 

@@ -5,7 +5,7 @@ from typing import Any
 from typing import Literal
 from typing import overload
 import numpy as np
-from numpy.typing import ArrayLike
+from uopc_array._functions.array_like import ArrayLike
 from uopc_array._functions.arguments import AxisLike
 from uopc_array._array.array import Array
 

@@ -186,7 +186,7 @@ def test_names_see_what_they_see_in_numpy(seed: int, dtype: str) -> None:
 def test_so_they_do_under_jit(seed: int, tier: str, dtype: str) -> None:
     rng = random.Random(seed)
     program = Program(rng)
-    f = xp.jit(lambda *given: program(xp, *given))
+    f = xp.jit(lambda *given: program(xp, *given))  # pyright: ignore[reportCallIssue]
     for _ in range(2):
         values = inputs(rng, dtype)
         given = ours(values)
@@ -228,7 +228,7 @@ def test_so_they_do_under_vmap(seed: int) -> None:
     program = Program(rng)
     rows = [inputs(rng, "float64") for _ in range(2)]
     batch = [xp.asarray(np.stack(column)) for column in zip(*rows, strict=True)]
-    got = xp.vmap(lambda *given: program(xp, *given))(*batch)
+    got = xp.vmap(lambda *given: program(xp, *given))(*batch)  # pyright: ignore[reportCallIssue]
     wanted = [program(np, *row) for row in rows]
     for x, parts in zip(got, zip(*wanted, strict=True), strict=True):
         np.testing.assert_allclose(np.asarray(x), np.stack(parts), rtol=1e-12, atol=1e-12, strict=True)

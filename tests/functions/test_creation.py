@@ -176,7 +176,7 @@ def test_asarray_refuses_what_is_no_array() -> None:
     with pytest.raises(ValueError, match="asarray: expected nested sequences of equal lengths"):
         xp.asarray([[1], [1, 2]])
     with pytest.raises(TypeError, match="asarray: expected numbers"):
-        xp.asarray("text")
+        xp.asarray("text")  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="complex"):
         xp.asarray(1j, dtype=xp.float64)
     with pytest.raises(ValueError, match='asarray: expected device "cpu" or None'):

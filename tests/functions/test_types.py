@@ -34,7 +34,6 @@ def test_transforms_keep_the_signature() -> None:
 
 
 def test_a_call_that_does_not_fit_is_found() -> None:
-    """Each remark is an error of the checker if the call below it is none (reportUnnecessaryTypeIgnoreComment)."""
     calls: list[Callable[[], Any]] = [
         lambda: xp.jit(scaled)(xp.ones(3), wrong=1),  # pyright: ignore[reportCallIssue]
         lambda: xp.sum(object()),  # pyright: ignore[reportArgumentType]

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ class Ring:
     def __init__(self, array: object) -> None:
         self.array, self.ring = array, self
 
-    def __del__(self, ones: Callable[[int], object] = xp.ones, total: Callable[[object], object] = xp.sum) -> None:
+    def __del__(self, ones: Callable[[int], object] = xp.ones, total: Callable[[Any], object] = xp.sum) -> None:
         assert float(total(ones(3000))) == 3000  # pyright: ignore[reportArgumentType]
 
 

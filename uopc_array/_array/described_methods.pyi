@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from typing import Self
 import numpy as np
-from numpy.typing import ArrayLike
+from uopc_array._functions.array_like import ArrayLike
 from uopc_array._functions.arguments import AxisLike
 from uopc_array._functions.arguments import ShapeLike
 from uopc_array._array.handle import Handle

@@ -43,6 +43,7 @@ _IMPORTS = {  # by the name that needs it
     **{f"{kind}Ufunc": f"from uopc_array._functions.ufunc import {kind}Ufunc" for kind in _UFUNCS},
     "VectorUfunc": "from uopc_array._functions.vector_ufunc import VectorUfunc",
 }
+_MIXED = ("arrays_and_dtypes", "operands")  # with dtypes among them, or letters
 _OUT = "_Out = Array | np.ndarray[Any, Any] | None"
 _OF_KIND = {
     Kind.OPERAND: "ArrayLike",
@@ -59,7 +60,7 @@ _OF_KIND = {
 def _type_of(p: Parameter) -> str:
     """The type of a parameter: that of the native version, unless it is of nodes or says nothing."""
     if p.star:
-        return "ArrayLike" if p.star == "*" and p.name != "arrays_and_dtypes" else "Any"
+        return "ArrayLike" if p.star == "*" and p.name not in _MIXED else "Any"
     if p.annotation is not None and p.annotation != "Any" and "UOp" not in p.annotation:
         return p.annotation
     known = _OF_KIND.get(p.kind)
