@@ -1,5 +1,6 @@
 # make demo    trains a network on handwritten digits (all set-up included)
 # make test    all tests                              make bench        speed, against other libraries
+# make test-at-once     the tests of values again, with small operands computed at their line
 # make test-versions    the part of the tests that knows most of Python, NumPy and the other libraries
 # make lint    ruff and pyright                       make conformance  the array API's own test suite
 # make accuracy  errors of functions, derivatives and sums, to docs/accuracy.md
@@ -23,10 +24,15 @@ VERSION_TESTS = tests/ir tests/interpret tests/extern tests/runtime/test_buffer.
 	tests/runtime/test_runner.py tests/runtime/test_toolchain.py tests/test_clients.py tests/test_docs.py \
 	tests/test_examples.py tests/test_import.py tests/test_packaging.py tests/test_platforms.py tests/test_settings.py \
 	tests/interop/test_numpy_dispatch.py \
-	$(addprefix tests/array/test_, foreign_arrays.py foreign_memory.py indexing.py jit.py promotion.py protocols.py views.py) \
-	$(addprefix tests/functions/test_, errors.py linalg.py mistakes.py numpy_calls.py numpy_dtypes.py numpy_functions.py)
+	$(addprefix tests/array/test_, foreign_arrays.py foreign_memory.py indexing.py promotion.py protocols.py views.py) \
+	tests/transforms/test_jit.py $(addprefix tests/functions/test_, errors.py linalg.py mistakes.py numpy_calls.py numpy_dtypes.py numpy_functions.py)
 
-.PHONY: demo test test-versions test-reliability lint format bench conformance fuzz clean
+# values and shared memory where small operands are computed at their line, which the other tests turn off
+AT_ONCE_TESTS = tests/fuzz tests/interop tests/test_docs.py \
+	$(addprefix tests/array/test_, aliasing.py array.py at_once.py indexing.py numbers.py promotion.py views.py) \
+	$(addprefix tests/functions/test_, creation.py elementwise.py movement.py padding.py sorting.py statistical.py writing.py)
+
+.PHONY: demo test test-at-once test-versions test-reliability lint format bench conformance fuzz clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.ready-demo
@@ -35,6 +41,9 @@ demo: $(VENV)/.ready-demo
 # BLAS gets one thread in each worker: its threads spin while they wait for a core that another worker has.
 test: $(VENV)/.ready-test
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+test-at-once: $(VENV)/.ready-test
+	OPENBLAS_NUM_THREADS=1 UOPC_AT_ONCE=32768 $(RUN) -m pytest -n $(WORKERS) $(AT_ONCE_TESTS) $(PYTEST_ARGS)
 
 test-versions: $(VENV)/.ready-test
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) $(VERSION_TESTS) $(PYTEST_ARGS)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 # Every kernel that a test makes is run by the interpreter too, and compared. uopc_core reads this when it is imported.
 os.environ.setdefault("UOPC_VERIFY", "1")
 # Small operands go the way of large ones: graphs, plans and kernels are what most tests are about. Those of
-# `tests/at_once` say so where they are not, and `make test-at-once` runs the tests of values the other way.
+# tests/array/test_at_once.py and of the docs have it otherwise, and `make test-at-once` runs the tests of values so.
 os.environ.setdefault("UOPC_AT_ONCE", "0")
 
 from tests.support.guard_pages import guard_every_plan

@@ -99,3 +99,20 @@ def test_the_wheel_holds_the_packages_and_nothing_else(built: tuple[set[str], se
     described = {name for name in built[1] if re.match(r"uopc_array-[^/]+\.dist-info/", name)}
     assert built[1] - described == packages
     assert {"uopc_core/runtime/runtime.c", "uopc_core/py.typed", "uopc_array/py.typed"} <= built[1]
+
+
+def test_an_editable_install_is_a_path_that_checkers_of_types_follow(tmp_path: Path) -> None:
+    source, out = tmp_path / "source", tmp_path / "dist"
+    for name in _tracked():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, source / name)
+    build = "import sys; from setuptools import build_meta; build_meta.build_editable(sys.argv[1])"
+    command = [sys.executable, "-W", "ignore", "-c", build, str(out)]
+    out.mkdir()
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = out.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        installed = [name for name in archive.namelist() if ".dist-info/" not in name]
+        assert [name.endswith(".pth") for name in installed] == [True]
+        assert Path(archive.read(installed[0]).decode().strip()).resolve() == source.resolve()
