@@ -150,6 +150,9 @@ def test_what_comes_from_numpy_is_copied_unless_the_caller_says_not() -> None:
     assert float(shared[0]) == 1.0
     with pytest.raises(ValueError, match="copy=False"):
         xp.asarray(memory, dtype=xp.float32, copy=False)
+    for dtype in (xp.float32, xp.float64):
+        with pytest.raises(ValueError, match="copy=False cannot convert int64"):
+            xp.asarray(xp.asarray([1, 2]), dtype=dtype, copy=False)
 
 
 @pytest.mark.parametrize("tier", ["compile", "interpret"])

@@ -158,7 +158,7 @@ def test_a_wrong_axis_is_named(name: str) -> None:
         getattr(xp, name)(xp.zeros((2, 2)), axis=(0, -2))
 
 
-@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin", "sort", "argsort"])
+@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
 def test_complex_numbers_have_no_order(name: str) -> None:
     with pytest.raises(TypeError, match=f"{name}: expected a real dtype, got complex128"):
         getattr(xp, name)(xp.asarray([1j]))

@@ -58,12 +58,12 @@ def asarray(name: str, a: ArrayLike, dtype: Any = None, copy: bool | None = None
     if isinstance(a, Array) and not copy:
         if (wanted is None or wanted is a.dtype) and not a._is_number:
             return a
-        if copy is False and wanted not in (None, a.dtype):
+        if copy is False and wanted is not None and wanted is not a.dtype:
             raise ValueError(
                 f"{name}: copy=False cannot convert {name_of(a.dtype)} to {name_of(wanted)}; leave copy out"
             )
     values = known(a) if isinstance(a, Array) else a
-    if type(values) is np.ndarray and wanted in (None, values.dtype) and copy is not False:
+    if type(values) is np.ndarray and (wanted is None or wanted is values.dtype) and copy is not False:
         array = copied_at_once(Array, values)
         if array is not None:
             return array
