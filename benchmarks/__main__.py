@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.contest import OURS, Row, Times
 from benchmarks.environment import describe, restart_on_one_core
 
-GROUPS = ("fusion", "network", "calls", "first_call")
+GROUPS = ("fusion", "network", "calls", "small", "first_call")
 RESULTS = Path(__file__).parent / "results"
 
 

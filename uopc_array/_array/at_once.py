@@ -264,7 +264,16 @@ def item_at_once(x: A, key: Any) -> A | None:
         alias is not None and alias.memory is not None and alias.memory is not alias.base._value
     ):
         return None
-    if type(key) is int or _is_basic(key):
+    if type(key) is slice:  # the commonest, spelled out
+        start, stop, step = key.start, key.stop, key.step
+        is_basic = (
+            (start is None or type(start) is int)
+            and (stop is None or type(stop) is int)
+            and (step is None or type(step) is int)
+        )
+    else:
+        is_basic = type(key) is int or _is_basic(key)
+    if is_basic:
         try:
             item = value[key]
         except Exception:  # the longer way has words for it
@@ -272,7 +281,8 @@ def item_at_once(x: A, key: Any) -> A | None:
         if type(item) is not _NDARRAY:
             alias = None
         elif alias is None or (alias.memory is None and alias.is_writable):
-            alias = Part(x, value, (key,))
+            alias = _new(Part)
+            alias.base, alias.memory, alias.keys, alias.is_writable = x, value, (key,), True
         elif alias.memory is not None and alias.is_writable and len(alias.keys) < MOST_LENSES - 1:
             alias = Part(alias.base, alias.memory, (*alias.keys, key))
         else:

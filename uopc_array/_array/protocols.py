@@ -103,6 +103,9 @@ class Protocols(Handle):
     # --- numbers ---
 
     def __bool__(self) -> bool:
+        value = self._value
+        if value is not None and self._own_alias is None and not value.ndim:
+            return bool(value)
         value = known(self)
         if value is not None and value.size == 1:
             return bool(value)
