@@ -292,7 +292,7 @@ def item_at_once(x: A, key: Any) -> A | None:
         handle._alias = alias
         handle._weak = False
         return handle
-    places = known(key) if type(key) is type(x) else None
+    places = known(cast("Handle", key)) if type(key) is type(x) else None
     if type(places) is not _NDARRAY or places.dtype.kind == "f":
         return None
     try:
