@@ -39,6 +39,7 @@ READS_VALUES: dict[str, Callable[[Arguments], bool]] = {
     **{name: lambda args: True for name in ("nonzero", "unique", "unique_all", "unique_counts", "unique_inverse")},
     "unique_values": lambda args: True,
     "repeat": lambda args: isinstance(args[1], Operand),
+    "compress": lambda args: isinstance(args[0], Operand),
     # the result is a Python bool, and shapes alone do not decide
     "allclose": lambda args: True,
     "array_equal": lambda args: args[0].shape == args[1].shape,
@@ -66,9 +67,14 @@ COMPUTED_AT_THE_CALL = frozenset(
             "slogdet",
             "solve",
         ),
-        *("svd", "svdvals"),
+        *("svd", "svdvals", "cond", "tensorsolve", "tensorinv"),
     )
 )
+
+BY_SINGULAR_VALUES = ("nuc", 2, -2)  # orders of norms
+
+# what is written to is computed first, so that a loop of writes does not pile up; inside `jit` it is traced
+COMPUTES_WHAT_IT_WRITES_TO = frozenset({"copyto", "fill_diagonal", "put", "put_along_axis"})
 
 
 def operands(x: Any) -> list[Operand]:
@@ -118,7 +124,11 @@ def check_laziness(name: str, args: Arguments, kwargs: dict[str, Any]) -> list[x
     out = arrays_in(CASES[name].calls(name)[0](*replaced(args, source := iter(given)), **replaced(kwargs, source)))
     if reads_values(name, args):
         assert any(is_computed(x) for x in given) or all(x.size == 0 for x in given)
-    elif name not in COMPUTED_AT_THE_CALL and kwargs.get("ord") not in ("nuc", 2, -2):  # by singular values
+    elif name not in COMPUTED_AT_THE_CALL | COMPUTES_WHAT_IT_WRITES_TO and kwargs.get("ord") not in (
+        "nuc",
+        2,
+        -2,
+    ):  # by singular values
         assert not any(is_computed(x) for x in given)
     return out
 

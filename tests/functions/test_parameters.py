@@ -146,7 +146,7 @@ def refused(call: Callable[[Any], Any], value: Any, function: str, words: str) -
     """A trace, and a derivative, are refused by the name of the function and of its parameter."""
     name = rf"{function}: .*{words}"
     with pytest.raises(
-        TraceError, match=rf"{name} needs a value.*static_argnums.*Line: .*tests/array/\w*parameters\.py, line \d+: "
+        TraceError, match=rf"{name} needs a value.*static_argnums.*Line: .*tests/\w+/\w*parameters\.py, line \d+: "
     ):
         xp.jit(lambda v: call(v))(value)
     with pytest.raises(TraceError, match=rf"{name} needs a value.*static_argnums"):

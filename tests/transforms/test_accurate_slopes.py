@@ -159,7 +159,8 @@ def test_complex_derivatives_keep_their_digits(name: str, tier: str) -> None:
 
 
 def test_every_smooth_function_is_here() -> None:
-    named = {name for name, f in vars(xp).items() if isinstance(f, ufunc) and not isinstance(f, HostUfunc)}
+    ufuncs = {name: f for name, f in vars(xp).items() if isinstance(f, ufunc) and not isinstance(f, HostUfunc)}
+    named = {name for name, f in ufuncs.items() if f.signature is None}  # products are sums, no functions of elements
     named |= {path for path, d in DESCRIPTIONS.items() if d.native.__module__.endswith(".numbers")}
     whole = {n for n in named if n.startswith(("is", "logical", "bitwise", "array_"))}
     compare = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "signbit", "allclose"}
