@@ -2,14 +2,11 @@
 expected, and of what to do.
 """
 
-from tests.support.numpy_version import NUMPY
-
 __all__ = ["MISTAKES", "TRANSFORMS", "Mistake"]
 
 Mistake = tuple[str, str, str, str]
 
-# NumPy's own function refuses; from 2.5 on it takes vectors of three elements only
-_CROSS = "expected 3 elements along axis -1, got shapes (3,) and (4,)" if NUMPY < (2, 5) else "Both input arrays must"
+_CROSS = "expected 3 elements along axis -1, got shapes (3,) and (4,)"
 
 # in the names of `names_for`; NumPy's own functions are given arrays of ours
 MISTAKES: list[Mistake] = [
