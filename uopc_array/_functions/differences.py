@@ -162,8 +162,14 @@ def _first_slope(rows: UOp, gaps: UOp, edge_order: int) -> UOp:
 
 
 def _last_slope(rows: UOp, gaps: UOp, edge_order: int) -> UOp:
-    flipped = _first_slope(rows.flip((0,)), gaps.flip((0,)), edge_order)
-    return -flipped
+    n = rows.shape[0]
+    near = _part(gaps, n - 2, n - 1)
+    slope = (_part(rows, n - 1, n) - _part(rows, n - 2, n - 1)) / near
+    if edge_order == 1:
+        return slope
+    far = _part(gaps, n - 3, n - 2)
+    slope_before = (_part(rows, n - 2, n - 1) - _part(rows, n - 3, n - 2)) / far
+    return slope + (slope - slope_before) * near / (near + far)
 
 
 @function("trapezoid(y, x=None, dx=1.0, axis=-1)")
