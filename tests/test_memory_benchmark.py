@@ -2,6 +2,7 @@
 
 import gc
 import re
+from _thread import _count as count_threads  # that Python has started
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,10 @@ def growth_of(contestant: str, name: str) -> int:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_takes_no_more_than_numpy_for_larger_inputs(name: str) -> None:
     with context(tier="interpret", verify=False, pending_bytes=BOUND):
-        assert growth_of(OURS, name) <= growth_of(NUMPY, name) + HALF + 8 * N * COPIES.get(name, 0)
+        copies = COPIES.get(name, 0)
+        if name == "np.add.at" and count_threads():  # of another thread, a worker's, say: then it writes to a copy
+            copies += 1
+        assert growth_of(OURS, name) <= growth_of(NUMPY, name) + HALF + 8 * N * copies
 
 
 @pytest.mark.parametrize("name", LOOPS)
