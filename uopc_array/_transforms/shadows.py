@@ -149,13 +149,14 @@ def run_traced(record: Record, body: Callable[[], T], undo: Callable[[], object]
     """
     try:
         enter(record, sys._getframe())
-        return body()
+        result = body()  # bound within the `try`, so that nothing comes between the two
     finally:
         try:
             _end(record, undo)
         except BaseException:
             _end(record, undo)
             raise
+    return result
 
 
 def _end(record: Record, undo: Callable[[], object]) -> None:

@@ -194,9 +194,18 @@ def call_trace(trace: Trace, given: Arguments, views: Sequence[SharedView]) -> A
     if trace.changes:
         boxes = [*[box for box, _ in given.boxes()], *map(box_of, containers_among((given.args, given.kwargs)))]
         filled = [(i, {k: call.fill(t) for k, t in new.items()}, gone) for i, new, gone in trace.changes]
-        for i, new, gone in filled:
-            boxes[i].change(new, gone)
+        try:
+            _bind_anew(boxes, filled)
+        except BaseException:  # Ctrl-C came into the midst of it: all of the changes are made, or none
+            _bind_anew(boxes, filled)
+            raise
     return call.fill(trace.result)
+
+
+def _bind_anew(boxes: Sequence[Any], changes: Sequence[tuple[int, dict[Any, Any], Any]]) -> None:
+    """Let the boxes of these numbers hold what is new in them, without what is gone; as often as it is called."""
+    for i, new, gone in changes:
+        boxes[i].change(new, gone)
 
 
 def _run_and_write(trace: Trace, inputs: Sequence[Any], flags: bool) -> list[UOp]:
