@@ -137,10 +137,16 @@ class Child:
         return tuple(map(_command_line, pids))
 
     def _show_tracebacks(self) -> None:
-        """Have each Python among its processes tell where its threads are, by faulthandler, and end."""
+        """Have each Python among its processes tell where its threads are, by faulthandler, and end.
+
+        One after the other: they share the pipe, into which faulthandler writes a few letters at a time.
+        """
+        patience_end = time.monotonic() + _GRACE_S
         for pid in processes_of(self.pid) or [self.pid]:
             with suppress(OSError):
                 os.kill(pid, signal.SIGABRT)
+            while pid in processes_of(self.pid) and time.monotonic() < patience_end:
+                time.sleep(_POLL_S)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_S)
 
