@@ -42,7 +42,7 @@ from uopc_core.recent import Recent
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import MAX_DEPTH, program_now, realize_all, value_now
 from uopc_core.runtime.pending import is_due, note_release, relieve, shorten, when_due
-from uopc_core.settings import context, current, when_eager
+from uopc_core.settings import AT_ONCE, context, current, when_eager
 
 if TYPE_CHECKING:
     from uopc_core.ir.text import from_uir, to_uir
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from uopc_core.transform.vmap import batch
 
 __all__ = [
+    "AT_ONCE",
     "DTYPES",
     "EXTERNS",
     "MAX_DEPTH",

@@ -141,11 +141,9 @@ def test_what_shares_memory_with_numpy_shares_it_here(statements: list[str]) -> 
         for statement in statements:
             names["x"] = names["x"].reshape(3, 4)
             exec(statement, names)
-        worlds.append(
-            {name: np.asarray(names[name]) for name in "xyrv" if not hasattr(names[name], "base") or name != "v"}
-        )
+        worlds.append({name: np.array(names[name]) for name in "xyrv"})
     expected, found = worlds
-    for name in expected.keys() & found.keys():
+    for name in expected:
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-13, atol=1e-13)
 
 

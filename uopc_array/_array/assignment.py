@@ -18,6 +18,7 @@ from uopc_array._array.index import (
     advanced_orders,
     concrete_key,
     is_basic,
+    is_plain_key,
     names_one_element,
     parse_key,
     view_of,
@@ -154,7 +155,7 @@ def assign(x: Handle, key: Any, value: Any) -> None:
             if type(key) is not slice and names_one_element(key, shape):
                 if write_element(x, key, value):
                     return
-            elif _is_plain(key) and write_in_memory(x, (), _store, key, value):
+            elif is_plain_key(key) and write_in_memory(x, (), _store, key, value):
                 return
     elif not alias.is_writable:
         x._refuse_write("assignment")
@@ -226,20 +227,6 @@ def _settle_base(x: Handle) -> None:
     base = x._alias.base if isinstance(x._alias, View) else x
     if not base._uop.flags:
         base._memory("item assignment")
-
-
-def _is_plain(key: Any) -> bool:
-    """Whether `key` is an int, a slice of ints or a tuple of those."""
-    if type(key) is slice:
-        return (
-            (key.start is None or type(key.start) is int)
-            and (key.stop is None or type(key.stop) is int)
-            and (key.step is None or type(key.step) is int)
-        )
-    if type(key) is tuple:
-        items = cast("tuple[Any, ...]", key)
-        return all([type(item) is int or (type(item) is slice and _is_plain(item)) for item in items])
-    return type(key) is int
 
 
 def _store(target: NumPyArray, key: Any, value: Any) -> None:

@@ -15,18 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import Context
-from types import EllipsisType, NoneType
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from uopc_array._array.cells import HAS_GLOBAL_LOCK, Root, root_of
 from uopc_array._array.handle import MOST_LENSES, Handle
-from uopc_array._array.index import ItemLens
+from uopc_array._array.index import ItemLens, is_plain_key
 from uopc_array._array.lenses import Lens, MoveLens
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
-from uopc_core import DTYPES, DType, Ops, UOp, converted, current, value_now
+from uopc_core import AT_ONCE, DTYPES, DType, Ops, UOp, converted, current, value_now
 from uopc_core.errors import IndexBoundsError
 
 __all__ = [
@@ -52,11 +51,10 @@ _NDARRAY = np.ndarray
 _BUFFER, _CONST = Ops.BUFFER, Ops.CONST
 _REAL = "biuf"
 _DTYPES = {dtype.char: dtype for dtype in DTYPES if dtype.kind in _REAL}
-_BASIC = frozenset({int, slice, EllipsisType, NoneType})
 _NUMBERS = frozenset({int, float})
 _STORED = frozenset({int, float, bool})
 
-LARGEST = 1 << 15  # elements of what is held as a value, whatever the settings say
+LARGEST = AT_ONCE  # elements of what is held as a value, whatever the settings say
 
 # in which NumPy says nothing of overflow, of division by zero and of what is no number
 _QUIET = Context()
@@ -228,7 +226,7 @@ def converted_at_once(x: A, dtype: DType | None = None) -> A | None:
 def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any) -> A | None:
     """``x op= y`` if both are known and small: written to the array; of a number another number. Else None."""
     a = x._value
-    if type(a) is not np.ndarray:
+    if type(a) is not _NDARRAY:
         return None if a is None else at_once(function, x, y)
     alias = x._own_alias
     if alias is not None and not _may_write(alias):
@@ -242,8 +240,8 @@ def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any) -> A | N
     else:
         return None
     try:
-        # one step, up to the operation
-        if x._value is not a:
+        # one step, up to the operation, so that what has got a node meanwhile is not written to
+        if x._value is not a or not (alias is None or alias.memory is None or alias.memory is alias.base._value):
             return None
         _run(function, a, b)
     except Exception:  # nothing has been written, and the longer way has words for it
@@ -264,16 +262,7 @@ def item_at_once(x: A, key: Any) -> A | None:
         alias is not None and alias.memory is not None and alias.memory is not alias.base._value
     ):
         return None
-    if type(key) is slice:  # the commonest, spelled out
-        start, stop, step = key.start, key.stop, key.step
-        is_basic = (
-            (start is None or type(start) is int)
-            and (stop is None or type(stop) is int)
-            and (step is None or type(step) is int)
-        )
-    else:
-        is_basic = type(key) is int or _is_basic(key)
-    if is_basic:
+    if type(key) is int or is_plain_key(key):
         try:
             item = value[key]
         except Exception:  # the longer way has words for it
@@ -321,28 +310,11 @@ def view_at_once(x: A, lens: Lens) -> A | None:
     return view
 
 
-def _is_basic(key: Any) -> bool:
-    """Whether `key` is of plain ints, slices of those, None and an ellipsis."""
-    if type(key) is slice:
-        start, stop, step = key.start, key.stop, key.step
-        return (
-            (start is None or type(start) is int)
-            and (stop is None or type(stop) is int)
-            and (step is None or type(step) is int)
-        )
-    if type(key) is tuple:
-        for item in cast("tuple[Any, ...]", key):
-            if type(item) is not int and (type(item) not in _BASIC or (type(item) is slice and not _is_basic(item))):
-                return False
-        return True
-    return type(key) in _BASIC
-
-
 def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
     """``x[key] = value``, if both are known and small and the key is as for `item_at_once`; whether it is done."""
     target = x._value
     alias = x._own_alias
-    if type(target) is not np.ndarray or (alias is not None and not _may_write(alias)):
+    if type(target) is not _NDARRAY or (alias is not None and not _may_write(alias)):
         return False
     if type(value) is type(x):
         value = known(value)
@@ -352,9 +324,9 @@ def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
         return False
     if type(key) is type(x):
         key = known(key)
-        if type(key) is not np.ndarray or key.dtype.kind == "f":
+        if type(key) is not _NDARRAY or key.dtype.kind == "f":
             return False
-    elif type(key) is not int and not _is_basic(key):
+    elif type(key) is not int and not is_plain_key(key):
         return False
     try:
         # one step, so that what has got a node meanwhile is not written to

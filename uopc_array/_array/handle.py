@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -35,7 +34,7 @@ from uopc_array._array.lenses import Lens, MoveLens, RowLens, SpreadLens, write_
 from uopc_array._array.origins import compute
 from uopc_array._array.realize import NumPyArray, buffer_from_numpy, buffer_of_node, realize_node
 from uopc_array._array.strided import layout_of
-from uopc_array._array.tracing import current_record
+from uopc_array._array.tracing import note_new, note_write
 from uopc_array._array.view import View
 from uopc_core import (
     MAX_DEPTH,
@@ -143,7 +142,7 @@ class Handle:
         self._weak = weak
         self._alias = None
         if uop.flags:
-            _note(self, uop, weak)
+            note_new(self, uop, weak)
         return self
 
     @classmethod
@@ -222,7 +221,7 @@ class Handle:
         """Give this handle, no view, the value of `uop`, if its node is still `before`; None is whatever it is."""
         if uop.depth > _lazy_depth:
             uop = _computed_if_due(uop)
-        note = _note_write(self, uop) if uop.flags else None
+        note = note_write(self, uop) if uop.flags else None
         is_done = replace(self._cell() if self._is_shadowed else self, before, uop)
         if note is not None and not is_done:
             note.pop()
@@ -567,7 +566,7 @@ def change_all(changes: Sequence[tuple[Handle, UOp, UOp]]) -> bool:
     notes: list[list[Any]] = []
     for handle, before, uop in changes:
         node = _computed_if_due(uop)
-        note = _note_write(handle, node) if node.flags else None
+        note = note_write(handle, node) if node.flags else None
         notes += [] if note is None else [note]
         cells.append((handle._cell(), before, node))
     is_done = replace_all(cells)
@@ -586,23 +585,3 @@ def _write_through(alias: View, base: UOp, make: Callable[[UOp], UOp]) -> UOp:
 def _stand_in(shape: tuple[int, ...], dtype: DType) -> UOp:
     """A node without memory for a handle that does not use its node."""
     return UOp.const(0, dtype, shape)
-
-
-def _note(handle: Handle, uop: UOp, weak: bool) -> None:
-    """Tell the trace that runs of a new handle."""
-    record = current_record()
-    if record is not None and uop.flags & TRACED:
-        record.created.append(weakref.ref(handle))
-        if weak and uop.dtype.kind == "i":
-            record.weak.append(uop)
-
-
-def _note_write(handle: Handle, uop: UOp) -> list[Any] | None:
-    """Tell the trace that runs of a handle, perhaps older than itself, that is to have another node; where it is told,
-    what the note is the last item of.
-    """
-    record = current_record()
-    if record is None or not uop.flags & TRACED or (handle._node.flags & TRACED and not handle._is_shadowed):
-        return None
-    record.written.append((weakref.ref(handle), handle._node))
-    return record.written

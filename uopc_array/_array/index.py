@@ -31,6 +31,7 @@ __all__ = [
     "concrete_key",
     "gather",
     "is_basic",
+    "is_plain_key",
     "names_one_element",
     "parse_key",
     "read",
@@ -275,6 +276,19 @@ class ItemLens(Lens):
 
     def on_array(self, x: NumPyArray) -> NumPyArray:
         return x[self.key]
+
+
+def is_plain_key(key: Any) -> bool:
+    """Whether a key is of plain ints, slices of those, None and an ellipsis, whatever the array."""
+    kind: type = type(key)
+    if kind is slice:
+        return _is_plain(key.start) and _is_plain(key.stop) and _is_plain(key.step)
+    if kind is tuple:
+        for item in cast("tuple[Any, ...]", key):
+            if type(item) is not int and (type(item) is tuple or not is_plain_key(item)):
+                return False
+        return True
+    return kind is int or key is None or key is Ellipsis
 
 
 def read(x: UOp, key: Any) -> UOp:

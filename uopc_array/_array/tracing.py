@@ -39,6 +39,8 @@ __all__ = [
     "enter",
     "fresh_number",
     "leave",
+    "note_new",
+    "note_write",
     "records",
     "refuse_exit",
     "run_user",
@@ -137,6 +139,26 @@ def current_record() -> Record | None:
     """The innermost trace that runs in this thread."""
     found = records()
     return found[-1] if found else None
+
+
+def note_new(handle: Any, uop: UOp, is_weak: bool) -> None:
+    """Tell the trace that runs of a new handle, on this node."""
+    record = current_record()
+    if record is not None and uop.flags & TRACED:
+        record.created.append(ref(handle))
+        if is_weak and uop.dtype.kind == "i":
+            record.weak.append(uop)
+
+
+def note_write(handle: Any, uop: UOp) -> list[Any] | None:
+    """Tell the trace that runs of a handle, perhaps older than itself, that is to have another node; where it is told,
+    what the note is the last item of.
+    """
+    record = current_record()
+    if record is None or not uop.flags & TRACED or (handle._node.flags & TRACED and not handle._is_shadowed):
+        return None
+    record.written.append((ref(handle), handle._node))
+    return record.written
 
 
 def enter(record: Record, frame: FrameType) -> None:
