@@ -280,15 +280,14 @@ class ItemLens(Lens):
 
 def is_plain_key(key: Any) -> bool:
     """Whether a key is of plain ints, slices of those, None and an ellipsis, whatever the array."""
-    kind: type = type(key)
-    if kind is slice:
+    if type(key) is slice:
         return _is_plain(key.start) and _is_plain(key.stop) and _is_plain(key.step)
-    if kind is tuple:
+    if type(key) is tuple:
         for item in cast("tuple[Any, ...]", key):
             if type(item) is not int and (type(item) is tuple or not is_plain_key(item)):
                 return False
         return True
-    return kind is int or key is None or key is Ellipsis
+    return type(key) is int or key is None or key is Ellipsis
 
 
 def read(x: UOp, key: Any) -> UOp:
