@@ -244,3 +244,31 @@ def test_threads_that_write_different_rows_lose_nothing() -> None:
     for thread in threads:
         thread.join()
     np.testing.assert_array_equal(np.asarray(x), np.repeat(np.arange(1.0, 9)[:, None] * 2, 50, 1))
+
+
+@pytest.mark.parametrize(
+    "grow",
+    [
+        lambda x: x[:, None] - x[None, :],
+        lambda x: x[:, None] < x,
+        lambda x: 2 ** (x[:, None] * 1.5 + x),
+        lambda x: xp.add(x[:, None], x),
+        lambda x: xp.hypot(x[:, None], x),
+        lambda x: xp.where(x[:, None] > 0, x, 1.0),
+        lambda x: xp.broadcast_to(x, (1000, 300)) + 1,
+        lambda x: xp.tile(x, 300),
+        lambda x: xp.repeat(x, 300),
+        lambda x: xp.concat([x] * 300),
+        lambda x: xp.linalg.outer(x, x),
+        lambda x: xp.add.outer(x, x),
+        lambda x: x[xp.zeros((300, 300), dtype=xp.int64)],
+        lambda x: xp.ones((300, 300))[xp.zeros(300, dtype=xp.int64)],
+        lambda x: xp.take(x, xp.zeros((300, 300), dtype=xp.int64)),
+        lambda x: xp.pad(x, 40_000),
+    ],
+)
+def test_what_is_small_and_gives_what_is_large_waits(grow: Callable[[Any], Any]):
+    result = grow(xp.arange(300.0))
+    assert result.size > 1 << 15
+    assert not is_known(result)
+    assert result._uop.realized is None

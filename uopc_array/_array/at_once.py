@@ -150,7 +150,7 @@ def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: boo
             b = known(y)
         elif (alias := y._own_alias) is not None and alias.memory is not None and alias.memory is not alias.base._value:
             return None
-        if b is None:
+        if b is None or (a.size * b.size > LARGEST and _is_large_together(a, b)):
             return None
     else:
         return None
@@ -162,9 +162,17 @@ def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: boo
     handle._value = value
     handle._alias = None
     handle._weak = False
-    if value.size > LARGEST:  # which operands were broadcast to
-        handle._become_node()
     return handle
+
+
+def _is_large_together(a: Any, b: Any) -> bool:
+    """Whether two values are broadcast to what is no longer small."""
+    if a.shape == b.shape:
+        return False
+    try:
+        return np.broadcast(a, b).size > LARGEST
+    except ValueError:  # the longer way has words for it
+        return True
 
 
 def of_one_at_once(function: Callable[[Any], Any], x: A) -> A | None:
@@ -282,7 +290,9 @@ def item_at_once(x: A, key: Any) -> A | None:
         handle._weak = False
         return handle
     places = known(cast("Handle", key)) if type(key) is type(x) else None
-    if type(places) is not _NDARRAY or places.dtype.kind == "f":
+    if type(places) is not _NDARRAY or places.dtype.kind == "f" or not value.ndim:
+        return None
+    if places.dtype.kind != "b" and places.size * (value.size // (value.shape[0] or 1)) > LARGEST:
         return None
     try:
         return type(x)._from_value(value[places])
