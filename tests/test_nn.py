@@ -1,5 +1,6 @@
 """Layers against NumPy, optimizers against their textbook recurrences, and what a training step plans."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from tests.support.tensor_checks import Case, assert_gradients_match
 from uopc_core.errors import ShapeError
 from uopc_core.ir import Ops
-from uopc_core.nn import SGD, AdamW, Embedding, LayerNorm, Linear, parameters, zero_grad
+from uopc_core.nn import SGD, AdamW, Embedding, LayerNorm, Linear, Optimizer, parameters, zero_grad
 from uopc_core.schedule.plan import plan_stats
 from uopc_core.settings import context
 from uopc_core.tensor import Tensor
@@ -185,6 +186,31 @@ def test_a_step_computes_loss_gradients_and_updates_in_one_plan() -> None:
         [p.grad.numpy() for p in optimizer.params if p.grad is not None]
         [p.numpy() for p in optimizer.params]
         assert plans_asked_for() == before + 1
+
+
+@pytest.mark.parametrize("make", [lambda w: SGD(w, lr=0.1), lambda w: SGD(w, lr=0.1, momentum=0.9), AdamW])
+def test_a_step_computes_what_it_is_given_in_its_plan_at_the_parameters_before(
+    make: Callable[[Tensor], Optimizer],
+) -> None:
+    n = 1 << 17
+    x = np.linspace(-1, 1, n, dtype=np.float32)
+    w = Tensor(np.ones(n, np.float32), requires_grad=True)
+    optimizer = make(w)
+    for _ in range(3):
+        optimizer.zero_grad()
+        before = w.numpy()
+        predictions = w * Tensor(x)
+        loss = predictions.square().sum()
+        loss.backward(optimizer.params)
+        assert w.grad is not None
+        size = w.grad.square().sum().sqrt()
+        plans = plans_asked_for()
+        optimizer.step(predictions, size)
+        np.testing.assert_allclose(predictions.numpy(), before * x, rtol=1e-6)
+        np.testing.assert_allclose(size.item(), np.linalg.norm(2 * before * x**2), rtol=1e-5)
+        np.testing.assert_allclose(loss.item(), np.sum((before * x) ** 2), rtol=1e-5)
+        assert plans_asked_for() == plans + 1
+        assert not np.array_equal(w.numpy(), before)
 
 
 def test_a_changing_learning_rate_plans_nothing() -> None:

@@ -6,9 +6,10 @@ from step to step (learning rate, bias correction) are Python floats, which the 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod, sqrt
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 import optree
@@ -137,13 +138,7 @@ def zero_grad(tree: Any) -> None:
 # ----------------------------------------------------------------------------------------------------------- optimizers
 
 
-class _Rule(Protocol):
-    """Gradient, value and state of one parameter -> its new value and its new state."""
-
-    def __call__(self, value: UOp, slope: UOp, state: Sequence[UOp]) -> tuple[UOp, Sequence[UOp]]: ...
-
-
-class Optimizer:
+class Optimizer(ABC):
     """What the optimizers share: the parameters, the state of each, and the step that computes everything in one plan.
 
     Args:
@@ -161,23 +156,31 @@ class Optimizer:
         for parameter in self.params:
             parameter.zero_grad()
 
-    def step(self) -> None:
-        """Move every parameter that has a gradient."""
-        raise NotImplementedError
+    def step(self, *also: Tensor) -> None:
+        """Move every parameter that has a gradient; losses, gradients and `also` are computed in the same plan.
 
-    def _update(self, rule: _Rule) -> None:
-        """Run `rule` on the parameters with a gradient; compute new values, states, gradients and losses at once."""
+        Args:
+            also: what is to be read after the step and was made of the parameters before it: predictions, norms.
+        Example:
+            >>> w = Tensor([1.0], requires_grad=True)
+            >>> optimizer, loss = SGD(w, lr=0.5), (w * 3).sum()
+            >>> loss.backward(w)
+            >>> size = w.grad.square().sum().sqrt()
+            >>> optimizer.step(size)
+            >>> size.item(), w.item()
+            (3.0, -0.5)
+        """
         moved = [(i, p, g) for i, p in enumerate(self.params) if (g := p.grad) is not None]
         values: list[UOp] = []
         states: list[Sequence[UOp]] = []
         for i, parameter, grad in moved:
             value, slope = parameter.uop.stage("detach"), grad.uop.stage("detach")
-            new_value, new_state = rule(value, slope, self._state[i])
+            new_value, new_state = self._move(value, slope, self._state[i])
             values.append(new_value)
             states.append(new_state)
         grads = [grad for _, _, grad in moved]
         flat = [node for state in states for node in state]
-        memory = realize_all([*values, *flat, *[g.uop for g in grads], *_losses_of(grads)])
+        memory = realize_all([*values, *flat, *[g.uop for g in grads], *_losses_of(grads), *[t.uop for t in also]])
         for (_, parameter, _), buffer in zip(moved, memory, strict=False):
             parameter.replace_memory(buffer, requires_grad=True)
         kept = iter(memory[len(values) :])
@@ -185,6 +188,10 @@ class Optimizer:
             self._state[i] = [UOp.buffer(next(kept)) for _ in state]
         for grad, buffer in zip(grads, kept, strict=False):
             grad.replace_memory(buffer, requires_grad=False)  # the parameters that it was taken at are gone
+
+    @abstractmethod
+    def _move(self, value: UOp, slope: UOp, state: Sequence[UOp]) -> tuple[UOp, Sequence[UOp]]:
+        """Value, gradient and state of one parameter -> its new value and its new state."""
 
 
 def _losses_of(grads: Iterable[Tensor]) -> list[UOp]:
@@ -203,10 +210,6 @@ class SGD(Optimizer):
     def __init__(self, tree: Any, lr: float = 1e-2, momentum: float = 0.0) -> None:
         super().__init__(tree, lr)
         self.momentum = momentum
-
-    def step(self) -> None:
-        """Move every parameter that has a gradient."""
-        self._update(self._move)
 
     def _move(self, value: UOp, slope: UOp, state: Sequence[UOp]) -> tuple[UOp, Sequence[UOp]]:
         if not self.momentum:
@@ -240,10 +243,10 @@ class AdamW(Optimizer):
         self.weight_decay = weight_decay
         self.n_steps = 0
 
-    def step(self) -> None:
-        """Move every parameter that has a gradient."""
+    def step(self, *also: Tensor) -> None:
+        """Move every parameter that has a gradient; as `Optimizer.step`."""
         self.n_steps += 1
-        self._update(self._move)
+        super().step(*also)
 
     def _move(self, value: UOp, slope: UOp, state: Sequence[UOp]) -> tuple[UOp, Sequence[UOp]]:
         beta1, beta2 = self.betas
