@@ -33,8 +33,7 @@ def _on_memory(root: UOp) -> UOp:
         if node in given:
             made[node] = _leaf(given[node], node.dtype)
         else:
-            dtype = node.dtype if node.op in (Ops.CONST, Ops.CAST, Ops.BITCAST, Ops.IOTA) else None
-            made[node] = UOp.new(node.op, tuple([made[s] for s in node.src]), node.arg, dtype)
+            made[node] = node.over(tuple([made[s] for s in node.src]))
     return made[root]
 
 

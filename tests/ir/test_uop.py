@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tests.support.graph_samples import SAMPLES
 from uopc_core.dtype import dtypes
 from uopc_core.errors import DTypeError
 from uopc_core.ir.op import ELEMENTWISE, LEAVES, MOVEMENT, Ops
@@ -214,6 +215,23 @@ def test_scalars_take_the_type_of_the_node():
     x = UOp.param(0, (2, 3), I8)
     assert 1 - x is UOp.const(1, I8, (2, 3)) - x
     assert (x > 0) is UOp.new(Ops.CMPLT, (UOp.const(0, I8, (2, 3)), x))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_node_over_other_sources_is_the_same_op_of_them(name: str):
+    for node in toposort([SAMPLES[name]]):
+        others = tuple([UOp.param(1000 + k, s.shape, s.dtype) for k, s in enumerate(node.src)])
+        new = node.over(others)
+        assert (new.op, new.src, new.arg, new.shape, new.dtype) == (node.op, others, node.arg, node.shape, node.dtype)
+        assert node.over(node.src) is new.over(node.src) is node
+
+
+def test_a_node_that_another_thread_computes_meanwhile_is_put_over_other_sources_as_it_was():
+    x, y = _leaf(), _leaf()
+    node = x.cast(F32)
+    op = node.op
+    node.settle(Buffer.from_numpy(np.ones(3, np.float32)))
+    assert node.over((y,), op) is y.cast(F32)
 
 
 def test_groups_of_ops_do_not_overlap():

@@ -65,7 +65,7 @@ def over(nodes: Sequence[UOp], leaves: Sequence[UOp]) -> list[UOp]:
 def _remade(node: UOp, sources: Sequence[UOp]) -> UOp:
     if not sources:
         return node
-    return UOp.new(node.op, tuple(sources), node.arg, node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None)
+    return node.over(tuple(sources))
 
 
 def _leaf(value: Array) -> UOp:

@@ -65,7 +65,6 @@ _REMEDIES = {
     "vmap": "choose by value with xp.where, leave the argument unmapped (None in in_axes), "
     "or move this line out of the mapped function",
 }
-_WITH_DTYPE = frozenset({Ops.CAST, Ops.BITCAST})
 
 
 def fresh_number() -> int:
@@ -291,7 +290,7 @@ def _rebuild(node: UOp, done: Mapping[UOp, UOp]) -> UOp:
     src = tuple([done.get(s, s) for s in node.src])
     if src == node.src:
         return node
-    new = UOp.new(node.op, src, node.arg, node.dtype if node.op in _WITH_DTYPE else None)
+    new = node.over(src)
     if node.realized is not None:
         new.settle(node.realized)
     return new

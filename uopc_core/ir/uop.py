@@ -172,6 +172,22 @@ class UOp:
         """Number of elements."""
         return prod(self.shape)
 
+    @property
+    def explicit_dtype(self) -> DType | None:
+        """The dtype as `new` takes it: None where it follows from the sources."""
+        return self.dtype if self.op in TYPED_BY_DTYPE else None
+
+    def over(self, src: tuple[UOp, ...], op: Ops | None = None) -> UOp:
+        """This node on other sources; itself on its own.
+
+        Args:
+            op: what the node was, where another thread may have computed it since (see `settle`).
+        """
+        if src == self.src:
+            return self
+        op = self.op if op is None else op
+        return UOp.new(op, src, self.arg, self.dtype if op in TYPED_BY_DTYPE else None)
+
     def settle(self, memory: Any) -> None:
         """Let `memory` hold the value from now on: a leaf for planning, never for differentiation.
 
@@ -187,7 +203,7 @@ class UOp:
         src = self.src
         if self.flags or (self.op is not _STAGE and any([s.flags & TRACKED for s in src])):
             return
-        key = (self.op, src, self.arg, self.dtype if self.op in TYPED_BY_DTYPE else None)
+        key = (self.op, src, self.arg, self.explicit_dtype)
         ref = _table.get(key)
         if ref is not None and ref() is self:
             _forget(ref)

@@ -9,7 +9,7 @@ from uopc_core.errors import DTypeError, ShapeError, VerifyError
 from uopc_core.ir.arguments import FIELDS, field_values
 from uopc_core.ir.infer import INFER
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import TRACED, TRACKED, TYPED_BY_DTYPE, UOp, toposort
+from uopc_core.ir.uop import TRACED, TRACKED, UOp, toposort
 
 __all__ = ["verify"]
 
@@ -47,9 +47,8 @@ def _verify_argument(node: UOp) -> None:
 
 
 def _verify_type(node: UOp) -> None:
-    given = node.dtype if node.op in TYPED_BY_DTYPE else None
     try:
-        shape, dtype = INFER[node.op](node.op, node.src, node.arg, given)
+        shape, dtype = INFER[node.op](node.op, node.src, node.arg, node.explicit_dtype)
     except (ShapeError, DTypeError) as error:
         raise _fault(node, "a node that its type rule accepts", error) from None
     if (shape, dtype) != (node.shape, node.dtype):
@@ -59,7 +58,7 @@ def _verify_type(node: UOp) -> None:
 
 
 def _verify_identity(node: UOp) -> None:
-    if UOp.new(node.op, node.src, node.arg, node.dtype if node.op in TYPED_BY_DTYPE else None) is not node:
+    if UOp.new(node.op, node.src, node.arg, node.explicit_dtype) is not node:
         raise _fault(node, "one node per op, sources and argument", "a second one")
 
 

@@ -234,8 +234,7 @@ def _constant_itself(x: UOp) -> UOp:
 def _fold(out: UOp) -> UOp:
     """An elementwise node of constants, evaluated."""
     scalars = tuple([_constant_itself(s) for s in out.src])
-    typed = out.dtype if out.op in (Ops.CAST, Ops.BITCAST) else None
-    (result,) = evaluate([UOp.new(out.op, scalars, out.arg, typed)])
+    (result,) = evaluate([out.over(scalars)])
     return UOp.const(result.item(), out.dtype, out.shape)
 
 

@@ -10,25 +10,18 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 
 from uopc_core.ir.composite import const_of
-from uopc_core.ir.op import Ops
 from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp
 from uopc_core.ir.verify import verify
 from uopc_core.rewrite.pattern import Rule
 from uopc_core.settings import current
 
-__all__ = ["Rewriter", "remake", "rewrite"]
+__all__ = ["Rewriter", "rewrite"]
 
-_TYPED = frozenset({Ops.CAST, Ops.BITCAST, Ops.IOTA, Ops.PARAM, Ops.CONST})
 # every rule of the tables makes a graph smaller or moves an op towards the leaves, so a graph never needs so many
 _MAX_STEPS_PER_NODE = 200
 _DEBUG_RULES = 2
 _MAX_KEYED_SOURCES = 3  # what follows, in a CONCAT or SCATTER, no pattern looks at
-
-
-def remake(x: UOp, src: tuple[UOp, ...]) -> UOp:
-    """`x` over other sources."""
-    return UOp.new(x.op, src, x.arg, x.dtype if x.op in _TYPED else None)
 
 
 class Rewriter:
@@ -111,7 +104,7 @@ def _next_form(x: UOp, done: dict[UOp, UOp], step: Callable[[UOp], UOp | None]) 
     """`x` over its finished sources, or what a rule makes of it; `x` itself, then `done`, when neither changes it."""
     if x.realized is None:
         src = tuple([done[s] for s in x.src])
-        new = remake(x, src) if src != x.src else step(x)
+        new = x.over(src) if src != x.src else step(x)
         if new is not None and new is not x:
             return new
     done[x] = x

@@ -208,8 +208,7 @@ def rebuild(canonical: Canonical) -> list[UOp]:
     n_buffers = len(canonical.leaves)
     made: dict[UOp, UOp] = {leaf: UOp.param(i, leaf.shape, leaf.dtype) for leaf, i in canonical.leaves.items()}
     next_scalar = n_buffers
-    for computed in canonical.order:
-        node, op, src = computed
+    for node, op, src in canonical.order:
         if op in _BROADCASTS and _is_constant(node):
             made[node] = node
             continue
@@ -221,7 +220,8 @@ def rebuild(canonical: Canonical) -> list[UOp]:
                 next_scalar += 1
                 known = scalar if s.shape == () else _broadcast(scalar, s.shape)
             sources.append(known)
-        made[node] = _remake(computed, tuple(sources))
+        gone = op is _STAGE and node.arg != "materialize"
+        made[node] = sources[0] if gone else node.over(tuple(sources), op)
     return [made[node] for node in canonical.outputs]
 
 
@@ -237,12 +237,3 @@ def params_of(canonical: Canonical) -> list[UOp]:
 def _broadcast(scalar: UOp, shape: Iterable[int]) -> UOp:
     shape = tuple(shape)
     return scalar.reshape((1,) * len(shape)).expand(shape)
-
-
-def _remake(computed: Computed, sources: tuple[UOp, ...]) -> UOp:
-    node, op, _ = computed
-    if op is _STAGE and node.arg != "materialize":
-        return sources[0]
-    if not sources:
-        return node
-    return UOp.new(op, sources, node.arg, node.dtype if op in TYPED_BY_DTYPE else None)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from uopc_core.dtype import DType, is_complex, is_inexact
+from uopc_core.dtype import is_complex, is_inexact
 from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, toposort
@@ -42,13 +42,9 @@ def lower_contractions(outputs: list[UOp]) -> list[UOp]:
         if node.op is Ops.REDUCE:
             made[node] = _lower_reduce(node, sources[0], marks)
         else:
-            made[node] = _over(node, sources)
+            made[node] = node.over(sources)
     roots = [made[node] for node in outputs]
     return _sum_what_is_marked(roots, marks) if marks else roots
-
-
-def _over(node: UOp, sources: tuple[UOp, ...]) -> UOp:
-    return node if sources == node.src else UOp.new(node.op, sources, node.arg, _explicit_dtype(node))
 
 
 def _sum_what_is_marked(roots: list[UOp], marks: _Marks) -> list[UOp]:
@@ -66,7 +62,7 @@ def _sum_what_is_marked(roots: list[UOp], marks: _Marks) -> list[UOp]:
             stack += waiting
             continue
         stack.pop()
-        made[node] = _over(target, tuple([made[s] for s in target.src]))
+        made[node] = target.over(tuple([made[s] for s in target.src]))
     return [made.get(root, root) for root in roots]
 
 
@@ -83,10 +79,6 @@ def _sum_of_marked(node: UOp, marks: _Marks) -> UOp | None:
     own = [axes.index(axis) for axis in range(numbers.ndim)]
     marked = marks.get((numbers, frozenset([_laid_out(mask, own, source.shape) for mask in masks])))
     return None if marked is None else marked.permute([a for a in axes if a is not None]).reduce(Ops.ADD, n)
-
-
-def _explicit_dtype(node: UOp) -> DType | None:
-    return node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None
 
 
 def _lower_reduce(node: UOp, source: UOp, marks: _Marks) -> UOp:

@@ -103,8 +103,7 @@ def _store_scalars(roots: list[UOp]) -> list[UOp]:
         sources = tuple([made[s] for s in node.src])
         if node.op is Ops.EXTERN:
             sources = tuple([_stored_if_scalar(s) for s in sources])
-        dtype = node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None
-        made[node] = node if sources == node.src else UOp.new(node.op, sources, node.arg, dtype)
+        made[node] = node.over(sources)
     return [made[root] for root in roots]
 
 
@@ -167,7 +166,7 @@ class _Builder:
             chain = _views_above(core, source)
             view = UOp.param(0, core.shape, core.dtype)
             for node in chain:
-                view = UOp.new(node.op, (view,), node.arg)
+                view = node.over((view,))
             inputs.append(HostInput(self._slot(core), view))
         name, params, _ = roots[0].arg
         return HostCall(name, params, tuple(inputs), tuple([(root.arg[2], self.slot_of[root]) for root in roots]))
@@ -187,20 +186,13 @@ class _Builder:
                 made[node] = UOp.param(len(inputs), node.shape, node.dtype, kind)
                 inputs.append(self._slot(node) - (self.n_inputs if kind == "scalar" else 0))
             elif sources_done or not node.src:
-                made[node] = _remake(node, tuple([made[s] for s in node.src]))
+                sources = tuple([made[s] for s in node.src])
+                made[node] = sources[0] if node.op is Ops.STAGE else node.over(sources)
             else:
                 stack.append((node, True))
                 stack.extend([(s, False) for s in reversed(node.src) if s not in made])
         kernel = Kernel(tuple([made[root] for root in kept]), len(inputs))
         return KernelCall(kernel, tuple(inputs), tuple([self.slot_of[root] for root in kept]))
-
-
-def _remake(node: UOp, sources: tuple[UOp, ...]) -> UOp:
-    if node.op is Ops.STAGE:
-        return sources[0]
-    if sources == node.src:
-        return node
-    return UOp.new(node.op, sources, node.arg, node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None)
 
 
 def _work(group: Group) -> int:

@@ -69,7 +69,7 @@ def _anew(node: UOp) -> UOp:
     Who computed it then may have another last digit of a function of the library. Without memory it is `node` itself
     in the plan, where no stage is left.
     """
-    return UOp.new(node.op, tuple([x.stage("detach") for x in node.src]), node.arg)
+    return node.over(tuple([x.stage("detach") for x in node.src]))
 
 
 def _linearize_reduce_extreme(node: UOp, tangents: Tangents) -> UOp:

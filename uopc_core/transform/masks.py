@@ -158,7 +158,7 @@ def _one_of(node: UOp, flows: Flows) -> Active:
 
 
 def _as_numbers_move(node: UOp, flows: Flows) -> Active:
-    return moved(_one_of(node, flows), lambda alive: UOp.new(node.op, (alive, *node.src[1:]), node.arg))
+    return moved(_one_of(node, flows), lambda alive: node.over((alive, *node.src[1:])))
 
 
 def _forward_where(node: UOp, flows: Flows) -> Active:
@@ -177,7 +177,7 @@ def _forward_pad(node: UOp, flows: Flows) -> Active:
 def _forward_concat(node: UOp, flows: Flows) -> Active:
     if all(flow is not None and flow.active is None for flow in flows):
         return None
-    return Mask(lambda alive: UOp.new(Ops.CONCAT, tuple(alive), node.arg), *_masks(node, flows))
+    return Mask(lambda alive: node.over(tuple(alive)), *_masks(node, flows))
 
 
 def _forward_reduce(node: UOp, flows: Flows) -> Active:
@@ -234,8 +234,7 @@ def linear_forward(node: UOp, flows: Flows) -> Flow:
         s if k in fixed else zeros_like(s) if flow is None else flow.value if apart else flow.raw
         for k, (s, flow) in enumerate(zip(node.src, flows, strict=True))
     ]
-    tangent = UOp.new(node.op, tuple(sources), node.arg, node.dtype if node.op is Ops.CAST else None)
-    return Flow(tangent, active, clean=apart or active is None or all(flow.clean for flow in living))
+    return Flow(node.over(tuple(sources)), active, clean=apart or active is None or all(flow.clean for flow in living))
 
 
 def anywhere(flows: Sequence[Flow], shape: tuple[int, ...], core: int | None) -> Active:

@@ -110,7 +110,7 @@ def _batch_leaf(node: UOp, given: Operands) -> UOp:
 
 def _batch_same(node: UOp, given: Operands) -> UOp:
     """Ops that do not mind a further leading axis."""
-    return UOp.new(node.op, given.full(), node.arg, node.dtype if node.op in (Ops.CAST, Ops.BITCAST) else None)
+    return node.over(given.full())
 
 
 def _with_argument(argument: Callable[[UOp, int], object]) -> Batching:
@@ -158,20 +158,18 @@ def _batch_index(node: UOp, given: Operands) -> UOp:
     x, *indices = given.nodes
     if not any(given.batched[1:]):  # one gather of longer rows
         moved = _behind(x, len(indices))
-        return _to_front(UOp.new(Ops.INDEX, (moved, *indices)), indices[0].ndim)
+        return _to_front(node.over((moved, *indices)), indices[0].ndim)
     indices = given.full()[1:]
-    if not given.batched[0]:
-        return UOp.new(Ops.INDEX, (x, *indices))
-    return UOp.new(Ops.INDEX, (x, *_batch_number(given, indices)))
+    return node.over((x, *(_batch_number(given, indices) if given.batched[0] else indices)))
 
 
 def _batch_scatter(node: UOp, given: Operands) -> UOp:
     base, value, *indices = given.full()
     if any(given.batched[2:]):
-        return UOp.new(Ops.SCATTER, (base, value, *_batch_number(given, tuple(indices))), node.arg)
+        return node.over((base, value, *_batch_number(given, tuple(indices))))
     indices = given.nodes[2:]
     moved = _behind(base, len(indices)), _behind(value, indices[0].ndim)
-    return _to_front(UOp.new(Ops.SCATTER, (*moved, *indices), node.arg), len(indices))
+    return _to_front(node.over((*moved, *indices)), len(indices))
 
 
 def _batch_extern(node: UOp, given: Operands) -> UOp:
@@ -183,11 +181,7 @@ def _batch_extern(node: UOp, given: Operands) -> UOp:
     if not given.size:
         return full((0, *node.shape), 0, node.dtype)
     calls = [
-        UOp.new(
-            Ops.EXTERN,
-            tuple([x.index(k) if b else x for x, b in zip(given.nodes, given.batched, strict=True)]),
-            node.arg,
-        )
+        node.over(tuple([x.index(k) if b else x for x, b in zip(given.nodes, given.batched, strict=True)]))
         for k in range(given.size)
     ]
     return stack(calls)
