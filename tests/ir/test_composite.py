@@ -17,6 +17,8 @@ from uopc_core.ir.uop import UOp
 from uopc_core.ir.verify import verify
 from uopc_core.rewrite.algebra import simplify
 from uopc_core.runtime.buffer import Buffer
+from uopc_core.schedule.canonical import canonicalise
+from uopc_core.transform.vmap import batch
 
 Array = np.ndarray[Any, Any]
 
@@ -215,3 +217,32 @@ def test_constants_of_a_shape():
     _assert_is(composite.full((2, 3), 2.5, dtypes.float32), np.full((2, 3), 2.5, np.float32))
     _assert_is(composite.zeros_like(x), np.zeros((2, 3), np.float32))
     _assert_is(composite.ones_like(x), np.ones((2, 3), np.float32))
+
+
+# ------------------------------------------------------------------------------------------------------- constants
+
+
+def _spelled(number: UOp, steps: list[tuple[int, ...]]) -> UOp:
+    """`number` in the shapes of `steps`, each grown from ones, and flat in between."""
+    for shape in steps:
+        number = number.reshape((*number.shape, *[1] * len(shape))).expand((*number.shape, *shape))
+        number = number.reshape((number.size,))
+    return number
+
+
+@given(st.sampled_from([0, 1, -3, 2.5, -0.0, float("nan"), True]), st.lists(full_shapes, max_size=3))
+def test_a_constant_is_one_in_whatever_shape_it_was_spelled(value: bool | int | float, steps: list[tuple[int, ...]]):
+    dtype = dtypes.bool if value is True else dtypes.int8 if isinstance(value, int) else dtypes.float32
+    number = _spelled(UOp.const(value, dtype), steps)
+    assert repr(composite.const_of(number)) == repr(value)
+    leaf = UOp.param(0, (), dtypes.float64)
+    (repeated,) = batch([number], {leaf: UOp.param(1, (2,), dtypes.float64)})
+    assert repeated is UOp.const(value, dtype, (2, *number.shape))
+    same = UOp.const(value, dtype, number.shape)
+    assert canonicalise([number.eq(number)]).key == canonicalise([same.eq(same)]).key
+
+
+@given(st.lists(full_shapes, max_size=3))
+def test_what_repeats_memory_or_a_counter_is_no_constant(steps: list[tuple[int, ...]]):
+    for leaf in (_leaf(2.0), UOp.param(0, (), dtypes.int8), UOp.new(Ops.IOTA, (), 1, dtypes.int64)):
+        assert composite.const_of(_spelled(leaf, steps)) is None

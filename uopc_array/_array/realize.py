@@ -8,7 +8,7 @@ import numpy as np
 
 from uopc_array._array.origins import compute
 from uopc_array._array.tracing import trace_error
-from uopc_core import TRACED, Buffer, Ops, UOp
+from uopc_core import TRACED, Buffer, Ops, UOp, composite
 
 __all__ = [
     "NumPyArray",
@@ -55,10 +55,8 @@ def values_in_memory(uop: UOp) -> NumPyArray | None:
     """The values of `uop` where they are there already, or are one constant; None where they had to be computed."""
     if uop.realized is not None:
         return uop.realized.array
-    source = uop
-    while (src := source.src) and source.op in (Ops.EXPAND, Ops.RESHAPE):
-        source = src[0]
-    return np.full(uop.shape, source.arg, uop.dtype) if source.op is Ops.CONST else None
+    number = composite.const_of(uop)
+    return None if number is None else np.full(uop.shape, number, uop.dtype)
 
 
 def view_in_memory(uop: UOp) -> NumPyArray | None:

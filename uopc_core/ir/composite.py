@@ -33,10 +33,12 @@ __all__ = [
     "squeeze",
     "stack",
     "sum_to",
+    "unbroadcast",
     "unsqueeze",
     "zeros_like",
 ]
 
+_CONST, _EXPAND, _RESHAPE = Ops.CONST, Ops.EXPAND, Ops.RESHAPE
 _LAST_PLACE = 2**63 - 1
 
 
@@ -61,13 +63,19 @@ def iota(shape: Sequence[int], axis: int, dtype: DType = dtypes.int64) -> UOp:
     return row.reshape([n if i == axis else 1 for i in range(len(shape))]).expand(shape)
 
 
+def unbroadcast(x: UOp) -> UOp:
+    """What `x` repeats in another shape, or `x` itself. Of one constant, in whatever shape, that is the CONST."""
+    src = x.src  # before the op, see `UOp.settle`
+    while src and ((op := x.op) is _EXPAND or op is _RESHAPE):
+        x = src[0]
+        src = x.src
+    return x
+
+
 def const_of(x: UOp) -> Scalar | None:
     """The number that `x` is a constant of, in whatever shape; None where it is none."""
-    for movement in (Ops.EXPAND, Ops.RESHAPE):
-        src = x.src
-        if src and x.op is movement:
-            x = src[0]
-    return x.arg if x.op is Ops.CONST else None
+    x = unbroadcast(x)
+    return x.arg if x.op is _CONST else None
 
 
 def as_places(node: UOp) -> UOp:

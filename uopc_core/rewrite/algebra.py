@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 from uopc_core.dtype import DType, dtypes, is_bool, is_complex, is_float, is_integer
 from uopc_core.interpret.numpy_interp import evaluate
-from uopc_core.ir.composite import const_of
+from uopc_core.ir.composite import const_of, ones_like, unbroadcast, zeros_like
 from uopc_core.ir.op import BINARY, ELEMENTWISE, UNARY, Ops
-from uopc_core.ir.uop import Scalar, UOp
+from uopc_core.ir.uop import UOp
 from uopc_core.rewrite.engine import Rewriter
 from uopc_core.rewrite.movement import MOVEMENT_RULES, REDUCTION_RULES
 from uopc_core.rewrite.pattern import Rule, constant, node, variable
@@ -33,18 +33,6 @@ def is_real(dtype: DType) -> bool:
 
 def is_discrete(dtype: DType) -> bool:
     return is_integer(dtype) or is_bool(dtype)
-
-
-def _like(x: UOp, value: Scalar) -> UOp:
-    return UOp.const(value, x.dtype, x.shape)
-
-
-def zeros_like(x: UOp) -> UOp:
-    return _like(x, 0)
-
-
-def ones_like(x: UOp) -> UOp:
-    return _like(x, 1)
 
 
 def _truth(out: UOp, value: bool) -> UOp:
@@ -225,15 +213,9 @@ CAST_RULES: tuple[Rule, ...] = (
 # ------------------------------------------------------------------------------------------------------------- folding
 
 
-def _constant_itself(x: UOp) -> UOp:
-    while x.src:
-        (x,) = x.src
-    return x
-
-
 def _fold(out: UOp) -> UOp:
     """An elementwise node of constants, evaluated."""
-    scalars = tuple([_constant_itself(s) for s in out.src])
+    scalars = tuple([unbroadcast(s) for s in out.src])
     (result,) = evaluate([out.over(scalars)])
     return UOp.const(result.item(), out.dtype, out.shape)
 

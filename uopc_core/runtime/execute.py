@@ -14,6 +14,7 @@ from uopc_core.errors import TraceError
 from uopc_core.interpret.immediate import evaluate_now
 from uopc_core.interpret.loops import provide_loops
 from uopc_core.interpret.numpy_interp import Array, Program, lower_to_numpy
+from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.lazy import LazyModule
@@ -128,7 +129,7 @@ def _is_for_now(node: UOp, most: int) -> bool:
 
 def _settle(computed: Mapping[UOp, Buffer]) -> None:
     for node, buffer in computed.items():
-        if not _is_constant(node):  # those outlive their users, and a kernel has them cheaper than from memory
+        if const_of(node) is None:  # those outlive their users, and a kernel has them cheaper than from memory
             node.settle(buffer)
 
 
@@ -200,7 +201,7 @@ def _is_tiny(outputs: dict[UOp, None], seen: dict[UOp, tuple[UOp, ...]]) -> bool
         if node in seen or node.realized is not None:
             continue
         seen[node] = src
-        if op in _MAY_BE_CONSTANT and _is_constant(node) and node not in outputs:
+        if op in _MAY_BE_CONSTANT and const_of(node) is not None and node not in outputs:
             continue
         work += prod(node.shape) + CALL_WORK
         if work > TOO_SMALL:
@@ -209,15 +210,6 @@ def _is_tiny(outputs: dict[UOp, None], seen: dict[UOp, tuple[UOp, ...]]) -> bool
             outputs[node] = None
         stack.extend(src)
     return True
-
-
-def _is_constant(node: UOp) -> bool:
-    """Whether this is one number, in any shape."""
-    src = node.src
-    while src and (node.op is Ops.EXPAND or node.op is Ops.RESHAPE):
-        node = src[0]
-        src = node.src
-    return node.op is Ops.CONST
 
 
 def _run(canonical: Canonical, tier: str) -> list[Buffer]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
+from uopc_core.ir.composite import unbroadcast
 from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import TYPED_BY_DTYPE, Scalar, UOp
@@ -105,7 +106,7 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
             continue
         src = node.src  # before the op, see `UOp.settle`
         op = node.op
-        number = _broadcast_leaf(node) if op in _BROADCASTS else node
+        number = unbroadcast(node) if op in _BROADCASTS else node
         if op is _BUFFER or (node.realized is not None and number.op is not _CONST):
             leaves[node] = len(leaves)
             entry = (_BUFFER, node.shape, node.dtype)
@@ -169,24 +170,15 @@ def _entry(computed: Computed, numbers: dict[UOp, int], constants: dict[UOp, UOp
 
 def _changing_constant(node: UOp) -> UOp | None:
     """The CONST or scalar PARAM that `node` broadcasts, when its value is to be a run-time scalar."""
-    node = _broadcast_leaf(node)
+    node = unbroadcast(node)
     if node.op is _CONST:
         return None if _is_literal(node.arg) else node
     return node if node.op is _PARAM and node.arg[2] == "scalar" else None
 
 
-def _broadcast_leaf(node: UOp) -> UOp:
-    """What `node` broadcasts; a constant is read as a constant, also when somebody asked for its value before."""
-    src = node.src
-    if src and node.op is Ops.EXPAND:
-        node = src[0]
-        src = node.src
-    return src[0] if src and node.op is Ops.RESHAPE else node
-
-
 def _is_constant(node: UOp) -> bool:
     """Whether this is one number that belongs to the key, in any shape."""
-    node = _broadcast_leaf(node)
+    node = unbroadcast(node)
     return node.op is _CONST and _is_literal(node.arg)
 
 

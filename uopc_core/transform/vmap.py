@@ -12,7 +12,7 @@ from math import prod
 
 from uopc_core.dtype import dtypes
 from uopc_core.errors import ShapeError
-from uopc_core.ir.composite import broadcast_to, full, iota, stack
+from uopc_core.ir.composite import broadcast_to, const_of, full, iota, stack
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import ELEMENTWISE, LEAVES, Ops
 from uopc_core.ir.uop import TRACED, UOp, toposort
@@ -93,12 +93,9 @@ def _traced_order(roots: Sequence[UOp]) -> list[UOp]:
 
 def _repeated(x: UOp, size: int) -> UOp:
     """`x` with a leading axis along which it does not vary; a constant stays one that rules recognise."""
-    source = x
-    while (src := source.src) and source.op in (Ops.RESHAPE, Ops.EXPAND):
-        (source,) = src
-    if source.op is Ops.CONST:
-        return UOp.const(source.arg, source.dtype, (size, *x.shape))
-    return broadcast_to(x, (size, *x.shape))
+    number = const_of(x)
+    shape = (size, *x.shape)
+    return broadcast_to(x, shape) if number is None else UOp.const(number, x.dtype, shape)
 
 
 # ----------------------------------------------------------------------------------------------------------- the rules
