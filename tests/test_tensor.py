@@ -15,6 +15,7 @@ from uopc_core.errors import AxisError, DTypeError, GradientError, ShapeError
 from uopc_core.ir import Ops
 from uopc_core.runtime.execute import MAX_DEPTH
 from uopc_core.schedule.plan import make_plan
+from uopc_core.settings import context
 from uopc_core.tensor import Tensor
 
 # ------------------------------------------------------------------------------------------- functions and their slopes
@@ -245,7 +246,7 @@ def test_integer_division_rounds_down_and_true_division_is_float() -> None:
     assert (x % 3).numpy().tolist() == [2, 1]
     assert (x / 2).numpy().tolist() == [-3.5, 3.5]
     assert (x / 2).dtype is dtypes.float32
-    with pytest.raises(ValueError, match="integer Tensor has no power -1"):
+    with pytest.raises(ValueError, match="integers to negative integer powers"):
         x**-1
 
 
@@ -259,9 +260,9 @@ def test_sums_of_small_integers_do_not_overflow() -> None:
     ("call", "error", "message"),
     [
         (lambda: Tensor([1.0, 2.0]).item(), ShapeError, r"one element, got shape \(2,\)"),
-        (lambda: Tensor([1.0]).sum(1), AxisError, "sum: axis 1 is out of bounds for an array of 1 dimensions"),
-        (lambda: Tensor([[1.0]]).max((0, -2)), AxisError, "max: an axis is named twice"),
-        (lambda: Tensor([1.0, 2.0]).reshape(-1, 3), ShapeError, "cannot fit 2 elements"),
+        (lambda: Tensor([1.0]).sum(1), AxisError, "sum: axis 1 is out of bounds for an array of 1 axes"),
+        (lambda: Tensor([[1.0]]).max((0, -2)), AxisError, "max: every axis may be named once"),
+        (lambda: Tensor([1.0, 2.0]).reshape(-1, 3), ShapeError, "2 elements of shape .* cannot take the shape"),
         (lambda: Tensor([[1.0, 2.0]]) @ Tensor([[1.0, 2.0]]), ShapeError, r"matmul: the last axis .* \(2 != 1\)"),
         (lambda: Tensor(1.0) @ Tensor([1.0]), ShapeError, "matmul: expected one axis or more"),
         (lambda: Tensor([1.0]) + Tensor([[1.0, 2.0]] * 3) + Tensor([1.0] * 4), ShapeError, "cannot be broadcast"),
@@ -529,3 +530,15 @@ def test_random_leaf_is_drawn_once() -> None:
     w = Tensor.randn(3, requires_grad=True)
     assert w.requires_grad
     np.testing.assert_array_equal(w.numpy(), (w * 1).numpy())
+
+
+def test_eager_evaluation_computes_a_tensor_at_its_line() -> None:
+    with context(eager=True):
+        x = Tensor([1.0, 2.0], requires_grad=True)
+        y = (x * 3).sum()
+        assert y.uop.realized is not None
+        y.backward(x)
+        assert x.grad is not None
+        assert x.grad.uop.realized is not None
+    assert (x * 4).uop.realized is None
+    assert x.grad.numpy().tolist() == [3.0, 3.0]

@@ -40,9 +40,9 @@ from uopc_core.ir import (
 from uopc_core.lazy import compute_with, load_name
 from uopc_core.recent import Recent
 from uopc_core.runtime.buffer import Buffer
-from uopc_core.runtime.execute import MAX_DEPTH, program_now, realize_all, value_now
-from uopc_core.runtime.pending import is_due, note_release, relieve, shorten, when_due
-from uopc_core.settings import AT_ONCE, context, current, when_eager
+from uopc_core.runtime.execute import program_now, realize_all, value_now
+from uopc_core.runtime.pending import note_release
+from uopc_core.settings import AT_ONCE, context, current
 
 if TYPE_CHECKING:
     from uopc_core.ir.text import from_uir, to_uir
@@ -59,7 +59,6 @@ __all__ = [
     "AT_ONCE",
     "DTYPES",
     "EXTERNS",
-    "MAX_DEPTH",
     "TRACED",
     "TRACKED",
     "Buffer",
@@ -90,7 +89,6 @@ __all__ = [
     "in_forked_child",
     "is_bool",
     "is_complex",
-    "is_due",
     "is_float",
     "is_inexact",
     "is_integer",
@@ -106,16 +104,12 @@ __all__ = [
     "real_dtype",
     "realize_all",
     "register_extern",
-    "relieve",
     "searchsorted_vector",
-    "shorten",
     "sort_last_axis",
     "to_uir",
     "toolchain_summary",
     "toposort",
     "value_now",
-    "when_due",
-    "when_eager",
 ]
 
 _LATE = {

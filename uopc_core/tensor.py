@@ -10,24 +10,26 @@ import itertools
 import operator
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import prod
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from uopc_core import tensor_functions as functions
+from uopc_core import tensor_dtypes
 from uopc_core.dtype import dtypes, is_bool, is_integer, name_of
 from uopc_core.errors import DTypeError, GradientError
 from uopc_core.ir import Ops, Scalar, UOp, toposort
-from uopc_core.ir.composite import broadcast_to, concat, iota, reduce_axes, stack, unsqueeze
-from uopc_core.tensor_functions import Axis, Key
+from uopc_core.ir.composite import broadcast_shapes, broadcast_to, concat, iota, reduce_axes, stack, unsqueeze
+from uopc_core.numerics import activations, elementwise, indexing, products, random, statistics
+from uopc_core.numerics.axes import axes_from_front, axis_from_front, filled_shape
 from uopc_core.tensor_handle import (
-    SCALARS,
     Handle,
     branches,
     check_labels,
-    index_entries,
+    index_item,
     node_of,
     operands,
+    positions_of_mask,
     required_node,
 )
 from uopc_core.transform.gradient import gradient
@@ -157,13 +159,13 @@ class Tensor(Handle):
         return self._binary(other, UOp.__mod__, True)
 
     def __pow__(self, other: TensorLike) -> Tensor:
-        if isinstance(other, SCALARS):
-            x = self._uop.cast(functions.dtype_beside_scalar(self.dtype, other))
-            return Tensor._of(functions.power(x, other))
-        return self._binary(other, functions.power)
+        if isinstance(other, int | float) and not isinstance(other, bool):
+            x = self._uop.cast(tensor_dtypes.dtype_beside_scalar(self.dtype, other))
+            return Tensor._of(elementwise.power_by(x, other, UOp.const(other, x.dtype, x.shape)))
+        return self._binary(other, elementwise.power)
 
     def __rpow__(self, other: TensorLike) -> Tensor:
-        return self._binary(other, functions.power, True)
+        return self._binary(other, elementwise.power, True)
 
     def __and__(self, other: TensorLike) -> Tensor:
         return self._binary(other, UOp.__and__)
@@ -213,14 +215,14 @@ class Tensor(Handle):
         right = node_of(other)
         if right is None:
             return NotImplemented
-        dtype = functions.promote(self.dtype, right.dtype)
+        dtype = tensor_dtypes.promote(self.dtype, right.dtype)
         x, y = self._uop.cast(dtype), right.cast(dtype)
-        return Tensor._of(functions.matmul_any(y, x) if swap else functions.matmul_any(x, y))
+        return Tensor._of(products.matmul("matmul", *((y, x) if swap else (x, y))))
 
     # --- elementwise functions; integers become float32 where the result is not whole ---
 
     def _inexact(self, op: Ops) -> Tensor:
-        return Tensor._of(functions.as_inexact(self._uop).unary(op))
+        return Tensor._of(tensor_dtypes.as_inexact(self._uop).unary(op))
 
     def exp(self) -> Tensor:
         return self._inexact(Ops.EXP)
@@ -248,18 +250,18 @@ class Tensor(Handle):
 
     def abs(self) -> Tensor:
         """The absolute value; the slope at 0 is 0."""
-        return Tensor._of(self._uop if is_bool(self.dtype) else self._uop.unary(Ops.ABS))
+        return Tensor._of(elementwise.absolute(self._uop))
 
     def sigmoid(self) -> Tensor:
-        return Tensor._of(functions.sigmoid(functions.as_inexact(self._uop)))
+        return Tensor._of(activations.sigmoid(tensor_dtypes.as_inexact(self._uop)))
 
     def relu(self) -> Tensor:
         """``where(x > 0, x, 0)``; the slope at 0 is 0."""
-        return Tensor._of(functions.relu(self._uop))
+        return Tensor._of(activations.relu(self._uop))
 
     def gelu(self, approximate: Literal["none", "tanh"] = "none") -> Tensor:
         """``x * Phi(x)``, by the error function or by its approximation with tanh."""
-        return Tensor._of(functions.gelu(functions.as_inexact(self._uop), approximate))
+        return Tensor._of(activations.gelu(tensor_dtypes.as_inexact(self._uop), approximate))
 
     def maximum(self, other: TensorLike) -> Tensor:
         """The larger of two; where they are equal each gets half the gradient."""
@@ -274,17 +276,20 @@ class Tensor(Handle):
         if not is_bool(self.dtype):
             raise DTypeError(f"where: expected a bool condition, got {name_of(self.dtype)}; compare it with something")
         a, b = branches(x, y)
-        shape = functions.broadcast_shapes(self.shape, a.shape)
+        shape = broadcast_shapes(self.shape, a.shape)
         return Tensor._of(broadcast_to(self._uop, shape).where(broadcast_to(a, shape), broadcast_to(b, shape)))
 
     # --- along axes ---
 
     def _axes(self, name: str, axis: Axis) -> tuple[int, ...]:
-        return functions.normalize_axes(name, axis, self.ndim)
+        if axis is None:
+            return tuple(range(self.ndim))
+        return axes_from_front(name, (axis,) if isinstance(axis, int) else axis, self.ndim)
 
     def sum(self, axis: Axis = None, keepdim: bool = False) -> Tensor:
         """The sum over `axis` (all axes for None); integers and bool add up in 64 bits."""
-        return Tensor._of(functions.total(self._uop, self._axes("sum", axis), keepdim))
+        x = self._uop.cast(tensor_dtypes.summed_dtype(self.dtype))
+        return Tensor._of(reduce_axes(x, Ops.ADD, self._axes("sum", axis), keepdim))
 
     def max(self, axis: Axis = None, keepdim: bool = False) -> Tensor:
         """The largest element; equal ones share the gradient evenly."""
@@ -295,17 +300,27 @@ class Tensor(Handle):
         return Tensor._of(reduce_axes(self._uop, Ops.MIN, self._axes("min", axis), keepdim))
 
     def mean(self, axis: Axis = None, keepdim: bool = False) -> Tensor:
-        return Tensor._of(functions.mean(self._uop, self._axes("mean", axis), keepdim))
+        x = tensor_dtypes.as_inexact(self._uop)
+        return Tensor._of(statistics.mean_of(x, None, self._axes("mean", axis), keepdim))
 
     def var(self, axis: Axis = None, keepdim: bool = False, correction: float = 1) -> Tensor:
         """The variance with the divisor ``n - correction``."""
-        return Tensor._of(functions.variance(self._uop, self._axes("var", axis), keepdim, correction))
+        x, axes = tensor_dtypes.as_inexact(self._uop), self._axes("var", axis)
+        center = broadcast_to(statistics.mean_of(x, None, axes, True), x.shape)
+        squares = statistics.squares_around(x, center, None, axes, keepdim)
+        return Tensor._of(squares / max(prod([self.shape[i] for i in axes]) - correction, 0.0))
 
     def softmax(self, axis: int = -1) -> Tensor:
-        return Tensor._of(functions.softmax(self._uop, functions.normalize_axis("softmax", axis, self.ndim)))
+        return Tensor._of(
+            activations.softmax(tensor_dtypes.as_inexact(self._uop), axis_from_front("softmax", axis, self.ndim))
+        )
 
     def log_softmax(self, axis: int = -1) -> Tensor:
-        return Tensor._of(functions.log_softmax(self._uop, functions.normalize_axis("log_softmax", axis, self.ndim)))
+        return Tensor._of(
+            activations.log_softmax(
+                tensor_dtypes.as_inexact(self._uop), axis_from_front("log_softmax", axis, self.ndim)
+            )
+        )
 
     def cross_entropy(self, labels: TensorLike) -> Tensor:
         """The mean cross entropy of these logits (..., C) and integer `labels` (...) or probabilities (..., C).
@@ -316,7 +331,7 @@ class Tensor(Handle):
         node = required_node(labels)
         if is_integer(node.dtype) and self.ndim:
             check_labels(node, self.shape[-1])
-        return Tensor._of(functions.cross_entropy(self._uop, node))
+        return Tensor._of(activations.cross_entropy(tensor_dtypes.as_inexact(self._uop), node))
 
     def one_hot(self, n_classes: int) -> Tensor:
         """float32 of shape (..., n_classes) with a 1 at the place that each integer names.
@@ -325,20 +340,20 @@ class Tensor(Handle):
             IndexError: a label that is in memory already is not below `n_classes`.
         """
         check_labels(self._uop, n_classes)
-        return Tensor._of(functions.one_hot(self._uop, n_classes).cast(dtypes.float32))
+        return Tensor._of(activations.one_hot(self._uop, n_classes).cast(dtypes.float32))
 
     # --- movement ---
 
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
         """The elements in order in another shape; one extent may be -1."""
-        return Tensor._of(self._uop.reshape(functions.normalize_shape("reshape", _integers(shape), self.size)))
+        return Tensor._of(self._uop.reshape(filled_shape("reshape", self.shape, _integers(shape))))
 
     def permute(self, *axes: int | Sequence[int]) -> Tensor:
         return Tensor._of(self._uop.permute(self._axes("permute", _integers(axes))))
 
     def transpose(self, axis0: int = -2, axis1: int = -1) -> Tensor:
         """Two axes exchanged."""
-        i, j = [functions.normalize_axis("transpose", axis, self.ndim) for axis in (axis0, axis1)]
+        i, j = [axis_from_front("transpose", axis, self.ndim) for axis in (axis0, axis1)]
         order = list(range(self.ndim))
         order[i], order[j] = j, i
         return Tensor._of(self._uop.permute(order))
@@ -369,17 +384,15 @@ class Tensor(Handle):
 
     def unsqueeze(self, axis: int) -> Tensor:
         """An axis of extent 1 put at `axis` of the result."""
-        return Tensor._of(unsqueeze(self._uop, functions.normalize_axis("unsqueeze", axis, self.ndim + 1)))
+        return Tensor._of(unsqueeze(self._uop, axis_from_front("unsqueeze", axis, self.ndim + 1)))
 
     def stack_with(self, *others: Tensor, axis: int = 0) -> Tensor:
         """This Tensor and `others` along a new axis."""
         return Tensor.stack([self, *others], axis=axis)
 
     def __getitem__(self, key: Any) -> Tensor:
-        entries: list[Key] = []
-        for k in cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,)):
-            entries.extend(index_entries(k))
-        return Tensor._of(functions.getitem(self._uop, entries))
+        items = [index_item(k) for k in cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))]
+        return Tensor._of(indexing.read(self._uop, items, positions_of_mask))
 
     # --- construction ---
 
@@ -387,13 +400,13 @@ class Tensor(Handle):
     def cat(*tensors: Tensor | Sequence[Tensor], axis: int = 0) -> Tensor:
         """Tensors joined along an existing axis."""
         nodes = _common_dtype(_tensors(tensors))
-        return Tensor._of(concat(nodes, functions.normalize_axis("cat", axis, nodes[0].ndim)))
+        return Tensor._of(concat(nodes, axis_from_front("cat", axis, nodes[0].ndim)))
 
     @staticmethod
     def stack(*tensors: Tensor | Sequence[Tensor], axis: int = 0) -> Tensor:
         """Tensors of one shape joined along a new axis."""
         nodes = _common_dtype(_tensors(tensors))
-        return Tensor._of(stack(nodes, functions.normalize_axis("stack", axis, nodes[0].ndim + 1)))
+        return Tensor._of(stack(nodes, axis_from_front("stack", axis, nodes[0].ndim + 1)))
 
     @staticmethod
     def manual_seed(seed: int) -> None:
@@ -404,14 +417,14 @@ class Tensor(Handle):
     @staticmethod
     def randn(*shape: int | Sequence[int], requires_grad: bool = False) -> Tensor:
         """float32 from the standard normal distribution."""
-        key = functions.squares_key(Tensor._seed, next(Tensor._draws))
-        return Tensor(functions.normal(key, _integers(shape)), requires_grad)
+        key = random.squares_key(Tensor._seed, next(Tensor._draws))
+        return Tensor(random.normal(key, _integers(shape)), requires_grad)
 
     @staticmethod
     def rand(*shape: int | Sequence[int], requires_grad: bool = False) -> Tensor:
         """float32 uniform in [0, 1)."""
-        key = functions.squares_key(Tensor._seed, next(Tensor._draws))
-        return Tensor(functions.uniform(key, _integers(shape)), requires_grad)
+        key = random.squares_key(Tensor._seed, next(Tensor._draws))
+        return Tensor(random.uniform(key, _integers(shape)), requires_grad)
 
     @staticmethod
     def arange(start: float, stop: float | None = None, step: float = 1) -> Tensor:
@@ -423,13 +436,14 @@ class Tensor(Handle):
         return Tensor._of((row if whole else row.cast(dtypes.float32)) * step + first)
 
 
+Axis = int | Sequence[int] | None
 TensorLike = Tensor | Scalar | np.ndarray[Any, Any] | Sequence[Any]
 
 # --------------------------------------------------------------------------------------------------------- arguments
 
 
 def _div(x: UOp, y: UOp) -> UOp:
-    return functions.as_inexact(x) / functions.as_inexact(y)
+    return tensor_dtypes.as_inexact(x) / tensor_dtypes.as_inexact(y)
 
 
 def _integers(values: Sequence[int | Sequence[int]]) -> tuple[int, ...]:
@@ -444,7 +458,7 @@ def _tensors(values: Sequence[Tensor | Sequence[Tensor]]) -> list[Tensor]:
 
 
 def _common_dtype(tensors: Sequence[Tensor]) -> list[UOp]:
-    dtype = functools.reduce(functions.promote, [t.dtype for t in tensors])
+    dtype = functools.reduce(tensor_dtypes.promote, [t.dtype for t in tensors])
     return [t.uop.cast(dtype) for t in tensors]
 
 

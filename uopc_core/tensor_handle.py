@@ -7,21 +7,32 @@ other lets go of it once it is computed (`UOp.settle`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Self, cast
 
 import numpy as np
 
-from uopc_core import tensor_functions as functions
+from uopc_core import tensor_dtypes
 from uopc_core.dtype import DType, is_bool, is_inexact, is_integer, name_of
 from uopc_core.errors import GradientError, IndexBoundsError, ShapeError
-from uopc_core.ir import TRACED, TRACKED, UOp
+from uopc_core.frontend import bounds
+from uopc_core.frontend.bounds import computed_if_due
+from uopc_core.ir import TRACKED, UOp
 from uopc_core.runtime.buffer import Buffer
-from uopc_core.runtime.execute import MAX_DEPTH, realize_all
-from uopc_core.runtime.pending import is_due, note_release, relieve, shorten
-from uopc_core.tensor_functions import Key
+from uopc_core.runtime.execute import realize_all
+from uopc_core.runtime.pending import note_release
 
-__all__ = ["SCALARS", "Handle", "branches", "check_labels", "index_entries", "node_of", "operands", "required_node"]
+__all__ = [
+    "SCALARS",
+    "Handle",
+    "branches",
+    "check_labels",
+    "index_item",
+    "node_of",
+    "operands",
+    "positions_of_mask",
+    "required_node",
+]
 
 SCALARS = (bool, int, float, complex)
 _SHOWN_ELEMENTS = 1000
@@ -37,7 +48,7 @@ class Handle:
     def __init__(self, data: Any, requires_grad: bool = False) -> None:
         node = data._uop if isinstance(data, Handle) else data
         if not isinstance(node, UOp):
-            node = UOp.buffer(Buffer.from_numpy(functions.as_array(node), copy=True))
+            node = UOp.buffer(Buffer.from_numpy(tensor_dtypes.as_array(node), copy=True))
         if requires_grad:
             node = _differentiable_leaf(node)
         self._take(node)
@@ -48,13 +59,9 @@ class Handle:
 
     @classmethod
     def _of(cls, node: UOp) -> Self:
-        """A new handle for `node`, computed now if it has grown deep, so that a long loop holds a bounded graph."""
+        """A new handle for `node`, of which some is computed now where the graph has grown too far; see `bounds`."""
         out = cls.__new__(cls)
-        out._take(node)
-        if is_due():
-            relieve(realize_all)
-        if node.depth > MAX_DEPTH and not node.flags & TRACED:
-            shorten(node, realize_all)
+        out._take(computed_if_due(node, realize_all) if node.depth > bounds.lazy_depth else node)
         return out
 
     def __del__(self) -> None:
@@ -191,12 +198,12 @@ def operands(x: UOp, other: Any) -> tuple[UOp, UOp] | None:
     """`x` and `other` in their common shape and dtype; None when `other` is nothing that a Tensor computes with."""
     scalar = cast("Any", other).item() if isinstance(other, np.generic) else other
     if isinstance(scalar, SCALARS):
-        dtype = functions.dtype_beside_scalar(x.dtype, scalar)
+        dtype = tensor_dtypes.dtype_beside_scalar(x.dtype, scalar)
         return x.cast(dtype), UOp.const(scalar, dtype, x.shape)
     node = node_of(other)
     if node is None:
         return None
-    x, y = functions.broadcast_all(x, node)
+    x, y = tensor_dtypes.broadcast_all(x, node)
     return x, y
 
 
@@ -211,19 +218,22 @@ def branches(x: Any, y: Any) -> tuple[UOp, UOp]:
     return pair
 
 
-def index_entries(k: Any) -> Sequence[Key]:
-    """One entry of an index as what `getitem` takes; a mask becomes one integer array per axis."""
+def index_item(k: Any) -> Any:
+    """One item of an index as `indexing.parse` takes it."""
     if k is None or k is Ellipsis or isinstance(k, slice):
-        return [cast("Key", k)]
+        return cast("Any", k)
     if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
-        return [int(cast("Any", k))]
+        return int(cast("Any", k))
     node = node_of(k) if not isinstance(k, SCALARS) else None
     if node is None or not (is_integer(node.dtype) or is_bool(node.dtype)):
         kind = type(k).__name__ if node is None else f"{name_of(node.dtype)} Tensor"
         raise IndexError(f"only integers, slices, ..., None and integer or bool Tensors are indices, got {kind}")
-    if is_bool(node.dtype):
-        return [Handle(places).uop for places in np.nonzero(np.atleast_1d(Handle(node).numpy()))]
-    return [node]
+    return node
+
+
+def positions_of_mask(mask: UOp) -> list[UOp]:
+    """The places at which `mask` holds, which is computed."""
+    return [Handle(places).uop for places in np.nonzero(np.atleast_1d(Handle(mask).numpy()))]
 
 
 def check_labels(labels: UOp, n_classes: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import uopc_array as xp
 from uopc_array._array.handle import MOST_LENSES
-from uopc_core import MAX_DEPTH
+from uopc_core.runtime.execute import MAX_DEPTH
 
 MOST_NODES = 12 * MOST_LENSES  # of a view: a strided slice takes five, and its newaxis one more
 

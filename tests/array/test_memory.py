@@ -8,9 +8,10 @@ import pytest
 
 import uopc_array as xp
 from tests.support.live_memory import live_bytes
-from uopc_core import MAX_DEPTH, context, plan_stats
+from uopc_core import context, plan_stats
 from uopc_core.ir.uop import node_count
 from uopc_core.runtime import pending
+from uopc_core.runtime.execute import MAX_DEPTH
 
 N = 1 << 16
 ARRAY_BYTES = 8 * N

@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 from uopc_array._array.assignment import assign
 from uopc_array._array.at_once import assigned_at_once, item_at_once, view_at_once
 from uopc_array._array.described_methods import DescribedMethods
-from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_element, read, read_any, read_box
+from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_element, read, read_any
 from uopc_array._array.lenses import Lens
 from uopc_array._array.methods import Methods
 from uopc_array._array.numbers import inferred_shape
@@ -19,6 +19,7 @@ from uopc_array._array.protocols import Protocols
 from uopc_array._array.view import View
 from uopc_core import DType, Ops, UOp
 from uopc_core.errors import ShapeError, shortened
+from uopc_core.numerics.indexing import read_box
 
 __all__ = ["Array"]
 

@@ -14,14 +14,11 @@ from uopc_array._array.cells import Cell, change_in_memory, is_leaf, make_leaf, 
 from uopc_array._array.handle import Handle
 from uopc_array._array.index import (
     ItemLens,
-    ParsedKey,
-    advanced_orders,
     concrete_key,
     is_basic,
     is_plain_key,
     names_one_element,
     parse_key,
-    view_of,
 )
 from uopc_array._array.lenses import Lens, write_back
 from uopc_array._array.nodes import Operand, as_node, cast_handle, cast_node, const_node, is_scalar, to_operand
@@ -30,6 +27,7 @@ from uopc_array._array.realize import buffer_of_node
 from uopc_array._array.view import View
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
+from uopc_core.numerics.indexing import ParsedKey, advanced_orders, view_of
 
 __all__ = ["assign", "assigned", "changed_in_place", "check_assignable", "operand_for", "scattered", "value_node"]
 

@@ -32,29 +32,24 @@ from uopc_array._array.cells import (
 )
 from uopc_array._array.lenses import Lens, MoveLens, RowLens, SpreadLens, write_back
 from uopc_array._array.origins import compute
-from uopc_array._array.realize import NumPyArray, buffer_from_numpy, buffer_of_node, realize_node
+from uopc_array._array.realize import NumPyArray, buffer_from_numpy, buffer_of_node
 from uopc_array._array.strided import layout_of
 from uopc_array._array.tracing import note_new, note_write
 from uopc_array._array.view import View
 from uopc_core import (
-    MAX_DEPTH,
     TRACED,
     TRACKED,
     Buffer,
     DType,
     Ops,
     UOp,
-    current,
     dtypes,
-    is_due,
     name_of,
     note_release,
-    relieve,
-    shorten,
-    when_due,
-    when_eager,
 )
 from uopc_core.errors import TraceError, shortened
+from uopc_core.frontend import bounds
+from uopc_core.frontend.bounds import computed_if_due
 
 __all__ = ["MOST_LENSES", "Handle", "change_all"]
 
@@ -64,43 +59,6 @@ _NODE_NAMES = ("_node", "_own_node")
 _count = sys.getrefcount
 _alone = sys.maxsize  # until it has been measured, see below
 MOST_LENSES = 16  # steps from a base to a view, before they are made one
-
-# of graphs that nobody needs to look at twice: -1 while pending work holds too much, and once eager evaluation has been
-# asked for
-_lazy_depth = MAX_DEPTH
-_is_ever_eager = False
-
-
-def _look_twice() -> None:
-    global _lazy_depth
-    _lazy_depth = -1
-
-
-def _look_always() -> None:
-    global _is_ever_eager
-    _is_ever_eager = True
-    _look_twice()
-
-
-when_due(_look_twice)
-when_eager(_look_always)
-
-
-def _computed_if_due(uop: UOp) -> UOp:
-    """`uop`, computed where evaluation is eager; what it was built on where it is too deep, and older work where that
-    holds too much memory.
-    """
-    global _lazy_depth
-    if is_due():
-        _lazy_depth = -1 if _is_ever_eager else MAX_DEPTH
-        relieve(compute)
-    if uop.flags & TRACED:
-        return uop
-    if current().eager:
-        return realize_node(uop)
-    if uop.depth > MAX_DEPTH:
-        shorten(uop, compute)
-    return uop
 
 
 class Handle:
@@ -133,8 +91,8 @@ class Handle:
     @classmethod
     def _from_uop(cls, uop: UOp, weak: bool = False) -> Self:
         """A new handle on `uop`; a graph that has become too deep is computed first."""
-        if uop.depth > _lazy_depth:
-            uop = _computed_if_due(uop)
+        if uop.depth > bounds.lazy_depth:
+            uop = computed_if_due(uop, compute)
         self = object.__new__(cls)
         uop.held += 1
         self._value = None
@@ -219,8 +177,8 @@ class Handle:
 
     def _replace(self, before: UOp | None, uop: UOp) -> bool:
         """Give this handle, no view, the value of `uop`, if its node is still `before`; None is whatever it is."""
-        if uop.depth > _lazy_depth:
-            uop = _computed_if_due(uop)
+        if uop.depth > bounds.lazy_depth:
+            uop = computed_if_due(uop, compute)
         note = note_write(self, uop) if uop.flags else None
         is_done = replace(self._cell() if self._is_shadowed else self, before, uop)
         if note is not None and not is_done:
@@ -459,8 +417,8 @@ class Handle:
         uop = alias.base._part(alias.steps()) if alias.root.is_shared else None
         if uop is None:
             uop = alias.on_node(alias.base._uop)
-        if uop.depth > _lazy_depth:
-            uop = _computed_if_due(uop)
+        if uop.depth > bounds.lazy_depth:
+            uop = computed_if_due(uop, compute)
         if not uop.flags & TRACED or self._node.flags & TRACED:  # else it is older than the trace, and stays as it is
             put(cell, uop, alias.at(version))
         return uop
@@ -565,7 +523,7 @@ def change_all(changes: Sequence[tuple[Handle, UOp, UOp]]) -> bool:
     cells: list[tuple[Cell, UOp, UOp]] = []
     notes: list[list[Any]] = []
     for handle, before, uop in changes:
-        node = _computed_if_due(uop)
+        node = computed_if_due(uop, compute)
         note = note_write(handle, node) if node.flags else None
         notes += [] if note is None else [note]
         cells.append((handle._cell(), before, node))

@@ -1,15 +1,12 @@
-"""Index expressions: a key as Python hands it over -> a parsed form -> graph nodes that read.
+"""Index expressions: a key as Python hands it over -> its items as `numerics.indexing` takes them -> nodes that read.
 
-Basic items (ints, slices, newaxis, ellipsis) become movement ops; integer arrays become a gather on leading axes;
-boolean masks are computed and become integer arrays, since the shape of what they select depends on their values.
-Source: https://numpy.org/doc/stable/user/basics.indexing.html
+Boolean masks are computed and become integer arrays, since the shape of what they select depends on their values.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -21,13 +18,12 @@ from uopc_array._array.numbers import integer
 from uopc_array._array.origins import gather as gather_places
 from uopc_array._array.realize import NumPyArray, buffer_from_numpy, buffer_of_node, view_in_memory
 from uopc_array._array.tracing import trace_error
-from uopc_core import TRACED, Ops, UOp, composite, dtypes, is_bool, is_integer, name_of
-from uopc_core.errors import IndexBoundsError, ShapeError, TraceError
+from uopc_core import TRACED, UOp, dtypes, is_bool, is_integer, name_of
+from uopc_core.errors import TraceError
+from uopc_core.numerics.indexing import ParsedKey, is_plain, parse, picked, read_box, view_of
 
 __all__ = [
     "ItemLens",
-    "ParsedKey",
-    "advanced_orders",
     "concrete_key",
     "gather",
     "is_basic",
@@ -36,30 +32,7 @@ __all__ = [
     "parse_key",
     "read",
     "read_any",
-    "read_box",
-    "view_of",
 ]
-
-_FULL = slice(None)
-
-
-@dataclass(frozen=True)
-class ParsedKey:
-    """A key with one entry for each axis of the operand.
-
-    Attributes:
-        slices: what is kept of each axis of the operand; ints are slices of extent 1, axes with an index array are kept
-            whole.
-        dims: the axes after slicing, in order: "keep", "drop" (an int), "new" (newaxis), "pick" (an index array picks
-            from it), or "pick new" (a 0-d mask picks from an axis of its own).
-        arrays: the index arrays, of one shape and int64, in the order of their axes.
-        split: whether the index arrays stand apart in the key, so that their axes go first in the result.
-    """
-
-    slices: tuple[slice, ...]
-    dims: tuple[str, ...]
-    arrays: tuple[UOp, ...]
-    split: bool
 
 
 def is_basic(key: Any) -> bool:
@@ -92,7 +65,7 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> ParsedKey:
         TraceError: a mask without a value inside `jit`.
     """
     items = [_read_item(item) for item in (cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,))]
-    return _Parser(shape, items).parse()
+    return parse(shape, items, positions_of_mask)
 
 
 def _read_item(item: Any) -> Any:
@@ -142,100 +115,6 @@ def concrete_key(key: Any) -> Any:
     return tuple([concrete_key(item) for item in cast("tuple[Any, ...]", key)]) if isinstance(key, tuple) else key
 
 
-class _Parser:
-    """Walks the items of a key along the axes of the operand."""
-
-    def __init__(self, shape: tuple[int, ...], items: Sequence[Any]) -> None:
-        self.shape = shape
-        self.items = items
-        self.slices: list[slice] = []
-        self.dims: list[str] = []
-        self.arrays: list[UOp] = []
-        # an int joins the index arrays when there are any
-        self.advanced = any(isinstance(item, UOp) for item in items)
-        self.runs = 0
-        self.inside_run = False
-
-    def parse(self) -> ParsedKey:
-        used = sum([_axes_of(item) for item in self.items])
-        if used > len(self.shape):
-            raise IndexError(
-                f"index: too many indices, the array has {len(self.shape)} axes, shape {self.shape}, "
-                f"but {used} were indexed"
-            )
-        if sum(item is Ellipsis for item in self.items) > 1:
-            raise IndexError("index: expected one ellipsis (...) at most")
-        missing = len(self.shape) - used
-        for item in self.items:
-            self._take(item, missing)
-        if not any(item is Ellipsis for item in self.items):
-            self._keep(missing)
-        return ParsedKey(tuple(self.slices), tuple(self.dims), _broadcast_arrays(self.arrays), self.runs > 1)
-
-    def _take(self, item: Any, missing: int) -> None:
-        if isinstance(item, int | UOp):
-            if not self.inside_run:
-                self.runs += self.advanced
-            self.inside_run = True
-            self._take_index(item)
-            return
-        self.inside_run = False
-        if item is None:
-            self.dims.append("new")
-        elif item is Ellipsis:
-            self._keep(missing)
-        else:
-            self.slices.append(item)
-            self.dims.append("keep")
-
-    def _take_index(self, item: int | UOp) -> None:
-        axis = len(self.slices)
-        if isinstance(item, int):
-            n = self.shape[axis]
-            if not -n <= item < n:
-                raise IndexBoundsError(f"index {item} is out of bounds for axis {axis} with size {n}")
-            if not self.advanced:
-                self.slices.append(slice(item % n, item % n + 1))
-                self.dims.append("drop")
-                return
-            item = UOp.const(item % n, dtypes.int64)
-        if is_bool(item.dtype):
-            self._take_mask(item, axis)
-        else:
-            self.slices.append(_FULL)
-            self.dims.append("pick")
-            self.arrays.append(item)
-
-    def _take_mask(self, mask: UOp, axis: int) -> None:
-        for k, n in enumerate(mask.shape):
-            if n not in (self.shape[axis + k], 0):  # an empty axis of a mask fits any axis
-                raise IndexError(
-                    f"index: the mask of shape {mask.shape} does not fit the array of shape {self.shape}: "
-                    f"axis {axis + k} of the array has size {self.shape[axis + k]}, axis {k} of the mask {n}"
-                )
-        self.arrays.extend(positions_of_mask(mask))
-        self.slices.extend([_FULL] * mask.ndim)
-        self.dims.extend(["pick"] * mask.ndim if mask.shape else ["pick new"])
-
-    def _keep(self, n: int) -> None:
-        self.slices.extend([_FULL] * n)
-        self.dims.extend(["keep"] * n)
-
-
-def _axes_of(item: Any) -> int:
-    if item is None or item is Ellipsis:
-        return 0
-    return item.ndim if isinstance(item, UOp) and is_bool(item.dtype) else 1
-
-
-def _broadcast_arrays(arrays: Sequence[UOp]) -> tuple[UOp, ...]:
-    try:
-        return composite.broadcast(*[composite.as_places(array) for array in arrays])
-    except ShapeError:
-        given = " and ".join(str(array.shape) for array in arrays)
-        raise IndexError(f"index: the index arrays of shapes {given} cannot be broadcast together") from None
-
-
 def positions_of_mask(mask: UOp) -> list[UOp]:
     """The indices at which `mask` holds, one node an axis (one of zeros for a 0-d mask); computes the mask.
 
@@ -281,7 +160,7 @@ class ItemLens(Lens):
 def is_plain_key(key: Any) -> bool:
     """Whether a key is of plain ints, slices of those, None and an ellipsis, whatever the array."""
     if type(key) is slice:
-        return _is_plain(key.start) and _is_plain(key.stop) and _is_plain(key.step)
+        return is_plain(key.start) and is_plain(key.stop) and is_plain(key.step)
     if type(key) is tuple:
         for item in cast("tuple[Any, ...]", key):
             if type(item) is not int and (type(item) is tuple or not is_plain_key(item)):
@@ -296,10 +175,6 @@ def read(x: UOp, key: Any) -> UOp:
     return read_any(x, key) if node is None else node
 
 
-def _is_plain(part: Any) -> bool:
-    return part is None or type(part) is int
-
-
 def read_any(x: UOp, key: Any) -> UOp:
     """``x[key]`` for keys of every kind."""
     picked = _picked_by_mask(x, key)
@@ -310,67 +185,6 @@ def read_any(x: UOp, key: Any) -> UOp:
     return gather(view, parsed) if parsed.arrays else view
 
 
-def read_box(x: UOp, key: Any) -> UOp | None:
-    """The short way for leading ints in bounds and slices of step 1; None where the key has anything else."""
-    items = cast("tuple[Any, ...]", key) if type(key) is tuple else (key,)
-    shape = x.shape
-    if len(items) > len(shape):
-        return None
-    bounds: list[tuple[int, int]] = []
-    kept: list[int] = []
-    for item, n in zip(items, shape, strict=False):
-        if type(item) is int:
-            if not -n <= item < n:
-                return None
-            item %= n
-            bounds.append((item, item + 1))
-        elif type(item) is slice:
-            if not (_is_plain(item.start) and _is_plain(item.stop) and _is_plain(item.step)) or item.step not in (
-                None,
-                1,
-            ):
-                return None
-            start, stop, _ = item.indices(n)
-            stop = max(start, stop)
-            bounds.append((start, stop))
-            kept.append(stop - start)
-        else:
-            return None
-    rest = shape[len(items) :]
-    kept.extend(rest)
-    if kept != list(shape):
-        bounds.extend([(0, n) for n in rest])
-        x = UOp.new(Ops.SHRINK, (x,), tuple(bounds))
-    return x.reshape(tuple(kept))
-
-
-def view_of(x: UOp, key: ParsedKey) -> UOp:
-    """What the basic items of `key` select, axes with an index array left whole."""
-    sliced = composite.slice_axes(x, key.slices) if any(s != _FULL for s in key.slices) else x
-    extents = iter(sliced.shape)
-    shape: list[int] = []
-    for dim in key.dims:
-        if dim in ("new", "pick new"):
-            shape.append(1)
-            continue
-        n = next(extents)
-        if dim != "drop":
-            shape.append(n)
-    return sliced.reshape(shape)
-
-
 def gather(view: UOp, key: ParsedKey) -> UOp:
     """What the index arrays of `key` pick from the view of its basic items."""
-    order, back = advanced_orders(key)
-    return gather_places("index", view.permute(order), *key.arrays, axes=order).permute(back)
-
-
-def advanced_orders(key: ParsedKey) -> tuple[list[int], list[int]]:
-    """The order that brings the picked axes of the view to the front, and the one that puts them where NumPy does."""
-    dims = [dim for dim in key.dims if dim != "drop"]
-    picked = [axis for axis, dim in enumerate(dims) if dim.startswith("pick")]
-    kept = [axis for axis in range(len(dims)) if axis not in picked]
-    n_gathered = key.arrays[0].ndim
-    before = 0 if key.split else picked[0]
-    rest = range(n_gathered, n_gathered + len(kept))
-    return picked + kept, [*rest[:before], *range(n_gathered), *rest[before:]]
+    return picked(view, key, lambda x, arrays, axes: gather_places("index", x, *arrays, axes=axes))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from math import prod
 from typing import Any, SupportsIndex, cast
 
 import numpy as np
@@ -21,6 +20,7 @@ from uopc_array._array.realize import NumPyArray, buffer_of_node
 from uopc_array._array.tracing import trace_error
 from uopc_core import TRACED, TRACKED, DType, UOp, composite, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, GradientError, ShapeError, shortened
+from uopc_core.numerics.axes import filled_shape
 
 __all__ = [
     "filler",
@@ -106,21 +106,9 @@ def inferred_shape(name: str, node: UOp, shape: Any) -> tuple[int, ...]:
         TypeError: no integer, and no sequence of integers.
     """
     try:
-        given = integers(name, "shape", shape)
+        return filled_shape(name, node.shape, integers(name, "shape", shape))
     except Exception as error:
         raise shortened(error) from None
-    out = list(given)
-    if out.count(-1) > 1:
-        raise ShapeError(f"{name}: expected one -1 at most, got shape {given}")
-    if out.count(-1) == 1:
-        rest = prod([n for n in out if n != -1])
-        out[out.index(-1)] = node.size // rest if rest else -1
-    if any([n < 0 for n in out]) or prod(out) != node.size:
-        raise ShapeError(
-            f"{name}: {node.size} elements of shape {node.shape} cannot take the shape {given}; "
-            "-1 stands for the extent that is left"
-        )
-    return tuple(out)
 
 
 def is_sequence(value: Any) -> bool:

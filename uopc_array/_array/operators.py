@@ -17,11 +17,11 @@ from uopc_array._array.foreign import is_operand
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import as_node, cast_node, const_node, is_scalar
 from uopc_array._array.programs import of_known
-from uopc_array._array.promotion import broadcast, promote, promote_comparison, promote_dtypes, promote_floating
+from uopc_array._array.promotion import promote, promote_comparison, promote_dtypes, promote_floating
 from uopc_array._array.view import View
 from uopc_core import DType, Ops, UOp, name_of
 from uopc_core.errors import DTypeError, ShapeError, shortened
-from uopc_core.numerics import elementwise
+from uopc_core.numerics import elementwise, products
 
 __all__ = ["Operators", "check_same_kind", "divide_nodes", "matmul_nodes", "power_nodes"]
 
@@ -87,17 +87,7 @@ def power_nodes(x: Any, y: Any) -> UOp:
     if not is_scalar(y) or isinstance(y, bool | complex):
         return elementwise.power(*promote("pow", x, y))
     base, exponent = promote("pow", x, y)
-    if base.dtype.kind in "iu" and y < 0:
-        raise ValueError(
-            "pow: integers to negative integer powers are not allowed; convert the base to a floating dtype first"
-        )
-    if y == 2 and base.dtype.kind != "b":
-        return base * base
-    if y == 1 and base.dtype.kind != "b":
-        return base
-    if base.dtype.kind in "fc" and y in (0.5, -1):
-        return elementwise.power_half(base) if y == 0.5 else elementwise.reciprocal(base)
-    return elementwise.power(base, exponent)
+    return elementwise.power_by(base, y, exponent)
 
 
 def _comparison(name: str, op: Ops, body: Callable[[UOp, UOp], UOp]) -> NodeFunction:
@@ -175,23 +165,7 @@ def matmul_nodes(name: str, x: UOp, y: UOp) -> UOp:
     if x.dtype is not y.dtype:
         dtype = promote_dtypes(x.dtype, y.dtype)
         x, y = cast_node(x, dtype, name), cast_node(y, dtype, name)
-    if x.ndim == 0 or y.ndim == 0:
-        raise ShapeError(f"{name}: expected one axis or more, got x1 {x.shape} and x2 {y.shape}; use * for scalars")
-    row, column = x.ndim == 1, y.ndim == 1
-    k1, k2 = x.shape[-1], y.shape[0 if column else -2]
-    if k1 != k2:
-        raise ShapeError(
-            f"{name}: the last axis of x1 must equal the second-last axis of x2, got x1 {x.shape} "
-            f"and x2 {y.shape} ({k1} != {k2}); if x2 holds its vectors as rows, pass x2.mT"
-        )
-    x = x.reshape((1, k1)) if row else x
-    y = y.reshape((k2, 1)) if column else y
-    broadcast(name, x.shape[:-2], y.shape[:-2])
-    out = elementwise.matmul(x, y)
-    if row or column:
-        shape = out.shape
-        out = out.reshape((*shape[:-2], *(() if row else shape[-2:-1]), *(() if column else shape[-1:])))
-    return out
+    return products.matmul(name, x, y)
 
 
 def _matmul(x: Any, y: Any) -> UOp:

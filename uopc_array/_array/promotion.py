@@ -22,10 +22,10 @@ from uopc_array._array.nodes import (
     to_operand,
 )
 from uopc_core import DTYPES, DType, Scalar, UOp, as_dtype, composite, dtypes, name_of
-from uopc_core.errors import DTypeError, DTypeValueError, ShapeError, shortened
+from uopc_core.errors import DTypeError, DTypeValueError, shortened
+from uopc_core.numerics.axes import common_shape
 
 __all__ = [
-    "broadcast",
     "check_cast",
     "check_casting",
     "floating_dtype",
@@ -166,7 +166,7 @@ def promote_to(name: str, dtype: DType, *operands: Any) -> tuple[UOp, ...]:
     """`operands` as nodes of `dtype` in their common shape; see `promote`."""
     try:
         ready = [to_operand(x, name) for x in operands]
-        shape = broadcast(name, *[_shape_of(x) for x in ready])
+        shape = common_shape(name, *[_shape_of(x) for x in ready])
         return tuple([_node_in(name, x, dtype, shape) for x in ready])
     except Exception as error:
         raise shortened(error) from None
@@ -184,22 +184,6 @@ def _node_in(name: str, x: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp
     return composite.broadcast_to(cast_node(x, dtype, name), shape)
 
 
-def broadcast(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The common shape of `shapes`.
-
-    Raises:
-        ShapeError: two extents of an axis differ and neither is 1; names the operation and shows the shapes.
-    """
-    try:
-        return composite.broadcast_shapes(*shapes)
-    except ShapeError:
-        given = " and ".join(map(str, dict.fromkeys(shapes)))
-        raise ShapeError(
-            f"{name}: shapes {given} cannot be broadcast together; "
-            "from the last axis backwards, extents must be equal or 1; reshape one, or add axes as in x[:, None]"
-        ) from None
-
-
 def promote_comparison(name: str, x: Any, y: Any) -> tuple[UOp, UOp]:
     """Two operands of a comparison in one shape and, as far as possible, one dtype.
 
@@ -210,7 +194,7 @@ def promote_comparison(name: str, x: Any, y: Any) -> tuple[UOp, UOp]:
     try:
         x, y = to_operand(x, name), to_operand(y, name)
         dtype_x, dtype_y = _comparison_dtypes(x, y)
-        shape = broadcast(name, _shape_of(x), _shape_of(y))
+        shape = common_shape(name, _shape_of(x), _shape_of(y))
         return _node_in(name, x, dtype_x, shape), _node_in(name, y, dtype_y, shape)
     except Exception as error:
         raise shortened(error) from None

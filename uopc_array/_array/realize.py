@@ -16,7 +16,6 @@ __all__ = [
     "buffer_of_node",
     "pending_bytes",
     "read_only_view",
-    "realize_node",
     "values_in_memory",
     "view_in_memory",
 ]
@@ -100,12 +99,6 @@ def pending_bytes(uop: UOp) -> int:
         stack += [s for s in node.src if s not in seen]
         seen.update(node.src)
     return sum(memories.values())
-
-
-def realize_node(uop: UOp) -> UOp:
-    """A node with the value of `uop` in memory: `uop` itself, or for a constant a leaf."""
-    memory = buffer_of_node(uop)
-    return UOp.buffer(memory) if uop.realized is None else uop
 
 
 def read_only_view(memory: Buffer) -> NumPyArray:

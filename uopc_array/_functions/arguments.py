@@ -24,7 +24,8 @@ from uopc_array._array.numbers import (
     operand,
 )
 from uopc_core import DType, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer, name_of
-from uopc_core.errors import AxisError, DTypeError, ShapeError, shortened
+from uopc_core.errors import DTypeError, ShapeError, shortened
+from uopc_core.numerics.axes import axes_from_front, axis_from_front
 
 __all__ = [
     "ArrayLike",
@@ -143,18 +144,9 @@ def normalize_axis(name: str, axis: Any, ndim: int) -> int:
         TypeError: it is no integer, or a bool.
     """
     try:
-        place = axis if type(axis) is int else _axis_number(name, axis)
+        return axis_from_front(name, axis if type(axis) is int else _axis_number(name, axis), ndim)
     except Exception as error:
         raise shortened(error) from None
-    if not -ndim <= place < ndim:
-        raise AxisError(f"{name}: axis {place} is out of bounds for an array of {ndim} axes{_axes_there_are(ndim)}")
-    return place + ndim if place < 0 else place
-
-
-def _axes_there_are(ndim: int) -> str:
-    return (
-        f"; expected {-ndim} to {ndim - 1}" if ndim else ", which has none to name; use axis=None or another function"
-    )
 
 
 def _axis_number(name: str, axis: Any) -> int:
@@ -174,14 +166,10 @@ def normalize_axes(name: str, axis: AxisLike, ndim: int) -> tuple[int, ...]:
     if type(axis) is int and -ndim <= axis < ndim:
         return (axis % ndim,)
     try:
-        if not isinstance(axis, tuple | list):
-            return (normalize_axis(name, axis, ndim),)
-        axes = tuple([normalize_axis(name, a, ndim) for a in axis])
+        named = axis if isinstance(axis, tuple | list) else (axis,)
+        return axes_from_front(name, [a if type(a) is int else _axis_number(name, a) for a in named], ndim)
     except Exception as error:
         raise shortened(error) from None
-    if len(set(axes)) != len(axes):
-        raise AxisError(f"{name}: every axis may be named once, got axis={tuple(axis)} for an array of {ndim} axes")
-    return axes
 
 
 # --------------------------------------------------------------------------------------------- shapes, dtypes, devices

@@ -9,7 +9,6 @@ import numpy as np
 from uopc_array._array.array import Array
 from uopc_array._array.at_once import converted_at_once, copied_at_once, handle_on_new, known
 from uopc_array._array.nodes import as_node, const_node, default_dtype, is_scalar, node_from_numpy
-from uopc_array._array.promotion import broadcast as broadcast_shape
 from uopc_array._functions.arguments import (
     ArrayLike,
     ShapeLike,
@@ -22,6 +21,7 @@ from uopc_array._functions.arguments import (
 from uopc_array._functions.public import function, method
 from uopc_core import DType, UOp, composite, dtypes, is_complex, name_of
 from uopc_core.errors import DTypeError, ShapeError, shortened
+from uopc_core.numerics.axes import common_shape
 
 __all__ = ["array", "asarray", "ascontiguousarray", "copy", "empty", "full", "ones", "zeros"]
 
@@ -253,7 +253,7 @@ def _filled(name: str, shape: tuple[int, ...], value: ArrayLike, dtype: DType | 
             raise DTypeError(f"{name}: a complex fill value needs a complex dtype, got {name_of(wanted)}")
         return const_node(name, value, wanted, shape)
     node = as_node(value, dtype, name=name)
-    if broadcast_shape(name, node.shape, shape) != shape:
+    if common_shape(name, node.shape, shape) != shape:
         raise ShapeError(f"{name}: a fill value of shape {node.shape} cannot be broadcast to {shape}")
     return composite.broadcast_to(node, shape)
 

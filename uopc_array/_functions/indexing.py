@@ -9,7 +9,7 @@ import numpy as np
 
 from uopc_array._array.nodes import node_from_numpy
 from uopc_array._array.origins import gather
-from uopc_array._array.promotion import broadcast, promote
+from uopc_array._array.promotion import promote
 from uopc_array._array.realize import buffer_of_node, values_in_memory
 from uopc_array._functions import along_axes
 from uopc_array._functions.arguments import ArrayLike, node_of, normalize_axis
@@ -25,6 +25,7 @@ from uopc_core.errors import (
     shortened,
 )
 from uopc_core.numerics import elementwise
+from uopc_core.numerics.axes import common_shape
 
 __all__ = ["places_in", "places_of"]
 
@@ -155,7 +156,7 @@ def fitting(name: str, shape: tuple[int, ...], places: tuple[int, ...], axis: in
         raise ShapeError(f"{name}: expected indices of {len(shape)} axes, got shapes {shape} and {places}")
     at = normalize_axis(name, axis, len(shape))
     try:
-        return at, broadcast(name, *[(*s[:at], 1, *s[at + 1 :]) for s in (shape, places)])
+        return at, common_shape(name, *[(*s[:at], 1, *s[at + 1 :]) for s in (shape, places)])
     except ShapeError:
         raise IndexShapeError(
             f"{name}: x and indices must fit on every axis but {at}, got shapes {shape} and {places}"
@@ -223,7 +224,7 @@ def choose(name: str, a: UOp, choices: Sequence[ArrayLike], mode: str) -> UOp:
     if not given:
         raise ShapeError(f"{name}: expected one choice or more, got none")
     nodes = promote(name, *given) if len(given) > 1 else (node_of(name, given[0]),)
-    shape = broadcast(name, a.shape, *[node.shape for node in nodes])
+    shape = common_shape(name, a.shape, *[node.shape for node in nodes])
     n = len(nodes)
     numbers = places_in(name, a.cast(dtypes.int64), n, mode)
     if mode == "raise":

@@ -15,11 +15,12 @@ from uopc_array._array.promotion import promote, promote_to, result_dtype
 from uopc_array._array.realize import values_in_memory
 from uopc_array._functions.arguments import ArrayLike, AxisLike, as_floating, normalize_axes, operand
 from uopc_array._functions.reductions import MASKED, mask_on, reduction
-from uopc_core import Ops, UOp, as_dtype, composite, dtypes, is_complex, is_inexact, name_of, real_dtype
+from uopc_core import Ops, UOp, as_dtype, composite, dtypes, is_complex, is_inexact, name_of
 from uopc_core.errors import DTypeError, ShapeError
 from uopc_core.numerics import elementwise
+from uopc_core.numerics.statistics import count_of, mean_of, squares_around
 
-__all__ = ["SPREAD", "floating_in", "in_dtype", "mean_of", "spread_of"]
+__all__ = ["SPREAD", "floating_in", "in_dtype", "spread_of"]
 
 SPREAD = f"a, axis=None, dtype=None, out=None, ddof=0, {MASKED}, mean=None, correction=None"
 
@@ -35,35 +36,6 @@ def _with_numpys_divisor(public: Callable[..., Any]) -> Callable[..., Any]:
     return route
 
 
-def _squares(node: UOp) -> UOp:
-    """The square of the absolute value, real."""
-    return elementwise.real(node * node.unary(Ops.CONJ)) if is_complex(node.dtype) else node * node
-
-
-def _shared_among(total: UOp, n: int | UOp) -> UOp:
-    """``total / n``, of complex numbers part by part: a nan or inf in one leaves the other alone."""
-    if not is_complex(total.dtype):
-        return total / n
-    return (elementwise.real(total) / n).binary(Ops.COMPLEX, elementwise.imag(total) / n)
-
-
-def _selected(node: UOp, mask: UOp | None) -> UOp:
-    return node if mask is None else mask.where(node, composite.zeros_like(node))
-
-
-def _count(node: UOp, mask: UOp | None, axes: tuple[int, ...], keepdims: bool) -> int | UOp:
-    if mask is None:
-        return product(node.shape[i] for i in axes)
-    return composite.reduce_axes(mask.cast(dtypes.int64), Ops.ADD, axes, keepdims)
-
-
-def mean_of(node: UOp, mask: UOp | None, axes: tuple[int, ...], keepdims: bool) -> UOp:
-    """The mean of floating numbers, where the mask selects them."""
-    total = composite.reduce_axes(_selected(node, mask), Ops.ADD, axes, keepdims)
-    count = _count(node, mask, axes, keepdims)
-    return _shared_among(total, count if isinstance(count, int) else count.cast(real_dtype(node.dtype)))
-
-
 def spread_of(
     name: str,
     node: UOp,
@@ -76,16 +48,14 @@ def spread_of(
 ) -> UOp:
     """The variance of floating numbers, where the mask selects them, around `mean` where that is known.
 
-    Mean square distance from the mean, which is taken off first: no cancellation however large the mean is.
-
     Args:
         taken: degrees of freedom.
         overdrawn: the divisor where there are none left.
     """
     center = mean_of(node, mask, axes, keepdims=True) if mean is None else _given_mean(name, node, mean)
     node, center = promote(name, node, center)
-    total = composite.reduce_axes(_squares(_selected(node - center, mask)), Ops.ADD, axes, keepdims)
-    return _per_degree_of_freedom(name, total, _count(node, mask, axes, keepdims), taken, overdrawn)
+    total = squares_around(node, center, mask, axes, keepdims)
+    return _per_degree_of_freedom(name, total, count_of(node, mask, axes, keepdims), taken, overdrawn)
 
 
 def _given_mean(name: str, node: UOp, mean: ArrayLike) -> UOp:

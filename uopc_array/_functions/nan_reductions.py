@@ -8,10 +8,11 @@ from typing import Any
 
 from uopc_array._functions import reductions
 from uopc_array._functions.arguments import ArrayLike, AxisLike, as_real, normalize_axes
-from uopc_array._functions.moments import SPREAD, floating_in, in_dtype, mean_of, spread_of
+from uopc_array._functions.moments import SPREAD, floating_in, in_dtype, spread_of
 from uopc_array._functions.reductions import EVERY, MASKED, mask_on, reduced, reduction
 from uopc_core import Ops, UOp, as_dtype, is_inexact
 from uopc_core.numerics import elementwise
+from uopc_core.numerics.statistics import mean_of
 
 __all__: list[str] = []
 

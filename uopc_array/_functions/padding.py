@@ -20,12 +20,12 @@ from uopc_array._functions.arguments import (
     node_of,
     normalize_axis,
 )
-from uopc_array._functions.moments import mean_of
 from uopc_array._functions.public import function
 from uopc_array._functions.quantiles import median
 from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_inexact, is_integer
 from uopc_core.errors import ShapeError
 from uopc_core.numerics import elementwise
+from uopc_core.numerics.statistics import mean_of
 
 __all__: list[str] = []
 

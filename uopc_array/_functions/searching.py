@@ -6,12 +6,13 @@ import numpy as np
 
 from uopc_array._array.nodes import cast_node, node_from_numpy
 from uopc_array._array.origins import gather
-from uopc_array._array.promotion import broadcast, promote, promote_dtypes
+from uopc_array._array.promotion import promote, promote_dtypes
 from uopc_array._array.realize import buffer_of_node
 from uopc_array._functions.arguments import ArrayLike, as_real, check_choice
 from uopc_array._functions.public import function
 from uopc_core import UOp, composite, dtypes, is_integer, name_of, searchsorted_vector
 from uopc_core.errors import DTypeError, ShapeError, SorterShapeError
+from uopc_core.numerics.axes import common_shape
 
 __all__: list[str] = []
 
@@ -107,6 +108,6 @@ def where(name: str, condition: UOp, x: ArrayLike | None, y: ArrayLike | None) -
         raise TypeError(f"{name}: expected both x and y, or neither")
     chosen = condition.cast(dtypes.bool)
     first, second = promote(name, x, y)
-    shape = broadcast(name, chosen.shape, first.shape)
+    shape = common_shape(name, chosen.shape, first.shape)
     chosen, first, second = (composite.broadcast_to(node, shape) for node in (chosen, first, second))
     return chosen.where(first, second)

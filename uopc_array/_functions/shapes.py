@@ -11,7 +11,6 @@ from uopc_array._array.array import Array
 from uopc_array._array.at_once import known
 from uopc_array._array.lenses import MoveLens, SpreadLens
 from uopc_array._array.numbers import inferred_shape
-from uopc_array._array.promotion import broadcast
 from uopc_array._array.view import View
 from uopc_array._functions.arguments import (
     ArrayLike,
@@ -27,6 +26,7 @@ from uopc_array._functions.host import call_host
 from uopc_array._functions.public import function, method
 from uopc_core import TRACED, TRACKED, Ops
 from uopc_core.errors import ShapeError
+from uopc_core.numerics.axes import common_shape
 
 __all__: list[str] = []
 
@@ -247,7 +247,7 @@ def broadcast_shapes(name: str, args: Sequence[ShapeLike]) -> tuple[int, ...]:
         >>> xp.broadcast_shapes((3, 1), (4,))
         (3, 4)
     """
-    return broadcast(name, *[shape_of(name, shape) for shape in args])
+    return common_shape(name, *[shape_of(name, shape) for shape in args])
 
 
 @function("broadcast_to(array, shape, subok=False)", gives="view")
@@ -309,7 +309,7 @@ def broadcast_arrays(name: str, args: Sequence[ArrayLike]) -> tuple[Array, ...]:
         [(2, 3), (2, 3)]
     """
     arrays = [array_of(name, x) for x in args]
-    shape = broadcast(name, *[x.shape for x in arrays])
+    shape = common_shape(name, *[x.shape for x in arrays])
     if all([x.shape == shape for x in arrays]):
         return tuple([wrap_array(x._uop) if x._is_number else x for x in arrays])
     return tuple([_spread(name, x, shape) for x in arrays])

@@ -11,7 +11,7 @@ import numpy as np
 
 from uopc_array._array.array import Array
 from uopc_array._array.nodes import cast_node
-from uopc_array._array.promotion import broadcast, promote, promote_dtypes
+from uopc_array._array.promotion import promote, promote_dtypes
 from uopc_array._functions.arguments import ArrayLike, as_floating, integer, node_of, normalize_axes
 from uopc_array._functions.host import to_host
 from uopc_array._functions.lapack import first_output, matrices, outputs
@@ -19,6 +19,7 @@ from uopc_array._functions.public import function
 from uopc_core import Ops, UOp, composite, dtypes, real_dtype
 from uopc_core.errors import MatrixError, ShapeError
 from uopc_core.numerics import elementwise
+from uopc_core.numerics.axes import common_shape
 
 __all__ = ["SlogdetResult", "inv"]
 
@@ -149,7 +150,7 @@ def solve(name: str, a: UOp, b: UOp) -> UOp:
         raise ShapeError(f"{name}: expected (..., M, M) and (M,) or (..., M, K), got {a.shape} and {b.shape}")
     vector = b.ndim == 1
     right = composite.unsqueeze(b, 1) if vector else b
-    batch = broadcast(name, a.shape[:-2], right.shape[:-2])
+    batch = common_shape(name, a.shape[:-2], right.shape[:-2])
     a = composite.broadcast_to(a, (*batch, *a.shape[-2:]))
     right = composite.broadcast_to(right, (*batch, *right.shape[-2:]))
     out = first_output(name, "solve", a, right)
@@ -259,7 +260,7 @@ def _default_tolerance(node: UOp) -> float:
 def _above(name: str, values: UOp, limit: UOp) -> UOp:
     """Which singular values are larger than the limit of their matrix."""
     dtype = promote_dtypes(values.dtype, limit.dtype)
-    shape = (*broadcast(name, values.shape[:-1], limit.shape), values.shape[-1])
+    shape = (*common_shape(name, values.shape[:-1], limit.shape), values.shape[-1])
     values, limit = cast_node(values, dtype, name), cast_node(composite.unsqueeze(limit, limit.ndim), dtype, name)
     return composite.broadcast_to(limit, shape) < composite.broadcast_to(values, shape)
 
@@ -292,7 +293,7 @@ def pinv(name: str, a: UOp, rcond: ArrayLike | None, rtol: ArrayLike | None) -> 
         tolerance = UOp.const(_default_tolerance(node), real, node.shape[:-2])
     else:
         tolerance = cast_node(node_of(name, given), real, name)
-        tolerance = composite.broadcast_to(tolerance, broadcast(name, tolerance.shape, node.shape[:-2]))
+        tolerance = composite.broadcast_to(tolerance, common_shape(name, tolerance.shape, node.shape[:-2]))
     return first_output(name, "pinv", composite.broadcast_to(node, (*tolerance.shape, *node.shape[-2:])), tolerance)
 
 

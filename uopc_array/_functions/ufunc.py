@@ -14,7 +14,7 @@ import numpy as np
 from uopc_array._array.array import Array
 from uopc_array._array.assignment import changed_in_place, scattered
 from uopc_array._array.at_once import at_once, of_one_at_once
-from uopc_array._array.index import is_basic, parse_key, view_of
+from uopc_array._array.index import is_basic, parse_key
 from uopc_array._array.lenses import write_back
 from uopc_array._array.nodes import (
     as_node,
@@ -37,6 +37,7 @@ from uopc_array._functions.reductions import accumulator, reduced_by
 from uopc_array._functions.searching import where as chosen
 from uopc_core import DType, Ops, UOp, as_dtype, composite, dtypes, is_complex, is_inexact
 from uopc_core.errors import shortened
+from uopc_core.numerics.indexing import view_of
 
 __all__ = ["BinaryUfunc", "HostUfunc", "PairUfunc", "UnaryUfunc", "entered", "ufunc"]
 

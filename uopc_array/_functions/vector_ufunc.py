@@ -11,7 +11,7 @@ from uopc_array._array.array import Array
 from uopc_array._array.nodes import cast_node
 from uopc_array._array.operators import matmul_nodes
 from uopc_array._array.programs import of_known
-from uopc_array._array.promotion import broadcast, promote_dtypes
+from uopc_array._array.promotion import promote_dtypes
 from uopc_array._functions.arguments import integer, node_of, normalize_axis, wrap
 from uopc_array._functions.elementwise import numpys_ufunc
 from uopc_array._functions.outputs import only, store
@@ -19,6 +19,7 @@ from uopc_array._functions.ufunc import entered, ufunc
 from uopc_core import UOp, composite
 from uopc_core.errors import AxisError, ShapeError, shortened
 from uopc_core.numerics import elementwise
+from uopc_core.numerics.axes import common_shape
 
 __all__ = ["VectorUfunc", "dot_of_vectors"]
 
@@ -217,7 +218,7 @@ def dot_of_vectors(name: str, x: UOp, y: UOp, axis: int = -1) -> UOp:
             f"({x.shape[first]} != {y.shape[second]})"
         )
     x, y = composite.move_axes_last(elementwise.conj(x), [first]), composite.move_axes_last(y, [second])
-    shape = broadcast(name, x.shape, y.shape)
+    shape = common_shape(name, x.shape, y.shape)
     return elementwise.sum_of_products((composite.broadcast_to(x, shape), composite.broadcast_to(y, shape)), 1)
 
 

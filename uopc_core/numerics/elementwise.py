@@ -40,6 +40,7 @@ __all__ = [
     "not_equal",
     "positive",
     "power",
+    "power_by",
     "power_half",
     "real",
     "reciprocal",
@@ -109,6 +110,26 @@ def power_half(x: UOp) -> UOp:
     if is_complex(x.dtype):
         return x.unary(Ops.SQRT)
     return x.eq(-_INFINITY).where(_INFINITY, (x + 0.0).unary(Ops.SQRT))
+
+
+def power_by(x: UOp, number: float, exponent: UOp) -> UOp:
+    """``x ** number``, where `exponent` is that number as a node; small ones become products, roots and reciprocals.
+
+    Raises:
+        ValueError: an integer to a negative integer power.
+    """
+    kind = x.dtype.kind
+    if kind in "iu" and number < 0:
+        raise ValueError(
+            "pow: integers to negative integer powers are not allowed; convert the base to a floating dtype first"
+        )
+    if number == 2 and kind != "b":
+        return x * x
+    if number == 1 and kind != "b":
+        return x
+    if kind in "fc" and number in (0.5, -1):
+        return power_half(x) if number == 0.5 else reciprocal(x)
+    return power(x, exponent)
 
 
 def negative(x: UOp) -> UOp:

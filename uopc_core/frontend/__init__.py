@@ -1,0 +1,1 @@
+"""What `Tensor` and `uopc_array.Array` share as handles in the hands of a user."""
