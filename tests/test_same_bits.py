@@ -27,7 +27,7 @@ from tests.support.same_bits import (
     slices,
     values_of,
 )
-from uopc_core import DTYPES, Buffer, DType, Executable, Ops, UOp, context, dtypes, toposort
+from uopc_core import DTYPES, Buffer, DType, Executable, Ops, UOp, context, dtypes, walk
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.op import BINARY, ELEMENTWISE, MATH_FUNCTIONS
 
@@ -81,12 +81,12 @@ OTHERS = {name: node for name, node in SAMPLES.items() if node.op not in ELEMENT
 
 
 def test_every_op_has_a_sample() -> None:
-    assert {node.op for sample in SAMPLES.values() for node in toposort([sample])} >= set(Ops) - {Ops.BUFFER}
+    assert {node.op for sample in SAMPLES.values() for node in walk([sample])} >= set(Ops) - {Ops.BUFFER}
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_movement_and_ops_along_axes(name: str) -> None:
-    params = {x.arg[0]: x for x in toposort([OTHERS[name]]) if x.op is Ops.PARAM}
+    params = {x.arg[0]: x for x in walk([OTHERS[name]]) if x.op is Ops.PARAM}
     missing = UOp.const(0, dtypes.int32)
     types = [params.get(i, missing) for i in range(max(params, default=-1) + 1)]
     values = [values_of(x.dtype, x.shape, i) for i, x in enumerate(types)]
@@ -108,7 +108,7 @@ def test_random_graphs(data: st.DataObject, seed: int, shape: tuple[int, int]) -
 
 
 def values_for(nodes: list[UOp], shape: tuple[int, ...], seed: int) -> list[Any]:
-    dtype = next((x.dtype for x in toposort(nodes) if x.op is Ops.PARAM), dtypes.float64)
+    dtype = next((x.dtype for x in walk(nodes) if x.op is Ops.PARAM), dtypes.float64)
     return [values_of(dtype, shape, seed + i) for i in range(4)]
 
 

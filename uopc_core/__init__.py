@@ -35,7 +35,7 @@ from uopc_core.ir import (
     UOp,
     composite,
     register_extern,
-    toposort,
+    walk,
 )
 from uopc_core.lazy import compute_with, load_name
 from uopc_core.recent import Recent
@@ -108,8 +108,8 @@ __all__ = [
     "sort_last_axis",
     "to_uir",
     "toolchain_summary",
-    "toposort",
     "value_now",
+    "walk",
 ]
 
 _LATE = {

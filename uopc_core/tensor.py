@@ -18,7 +18,7 @@ import numpy as np
 from uopc_core import tensor_dtypes
 from uopc_core.dtype import dtypes, is_bool, is_integer, name_of
 from uopc_core.errors import DTypeError, GradientError
-from uopc_core.ir import Ops, Scalar, UOp, toposort
+from uopc_core.ir import Ops, Scalar, UOp, walk
 from uopc_core.ir.composite import broadcast_shapes, broadcast_to, concat, iota, reduce_axes, stack, unsqueeze
 from uopc_core.numerics import activations, elementwise, indexing, products, random, statistics
 from uopc_core.numerics.axes import axes_from_front, axis_from_front, filled_shape
@@ -467,7 +467,7 @@ def _check_targets(root: UOp, targets: Sequence[Tensor]) -> None:
     unmarked = [i for i, t in enumerate(targets) if not t.requires_grad]
     if not unmarked:
         return
-    nodes = set(toposort([root]))
+    nodes = set(walk([root]))
     for i in unmarked:
         if targets[i].uop not in nodes:
             raise GradientError(

@@ -8,7 +8,7 @@ import pytest
 
 import uopc_array as xp
 from tests.support.live_memory import live_bytes
-from uopc_core import plan_stats, toposort
+from uopc_core import plan_stats, walk
 from uopc_core.interpret import immediate
 from uopc_core.runtime import execute
 from uopc_core.schedule.canonical import Canonical
@@ -26,7 +26,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return run(canonical, tier)
 
     def counting_evaluate(roots: Any) -> Any:
-        sizes.append(len(toposort(roots)))
+        sizes.append(len(walk(roots)))
         return evaluate_now(roots)
 
     monkeypatch.setattr(execute, "_run", counting_run)

@@ -9,7 +9,7 @@ from uopc_core.extern.product import MATMUL
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.interpret.rows import in_rows
 from uopc_core.ir import Ops, UOp
-from uopc_core.ir.uop import toposort
+from uopc_core.ir.uop import walk
 from uopc_core.schedule.contraction import lower_contractions
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -83,8 +83,8 @@ def test_selections_around_a_product_are_planned_as_one_product(seed: int) -> No
     if turned[1]:
         out = out.permute((1, 0))
     (lowered,) = lower_contractions([out])
-    assert sum(node.op is Ops.EXTERN for node in toposort([lowered])) == 1
-    assert not any(node.op is Ops.REDUCE for node in toposort([lowered]))
+    assert sum(node.op is Ops.EXTERN for node in walk([lowered])) == 1
+    assert not any(node.op is Ops.REDUCE for node in walk([lowered]))
     with np.errstate(invalid="ignore"):
         got, unchanged = evaluate([lowered, out], values)
         wanted = by_hand(x, y, alive)
@@ -117,7 +117,7 @@ def test_a_sum_of_what_a_product_takes_reads_the_marked_operand(dtype: str, n_ma
     masks[0][:, 1] = False
     product, total, values = selected(x, y, masks)
     alone, together = lower_contractions([total]), lower_contractions([product, total])
-    (call,) = [node for node in toposort(together) if node.op is Ops.EXTERN]
+    (call,) = [node for node in walk(together) if node.op is Ops.EXTERN]
     assert len(call.arg[1]) == 1  # one operand has all the marks
     assert together[1] is not alone[0]
     marked = call.src[0 if call.arg[1] == ("left",) else 1]
@@ -131,7 +131,7 @@ def test_a_short_sum_begins_with_its_first_element_and_is_left_alone() -> None:
     x, y = draw(rng, (400, 16), "float64"), draw(rng, (16, 30), "float64")
     product, total, _ = selected(x, y, [np.ones((16, 30), bool)])
     lowered = lower_contractions([product, total])
-    assert any(node.op is Ops.EXTERN for node in toposort(lowered))
+    assert any(node.op is Ops.EXTERN for node in walk(lowered))
     assert lowered[1] is lower_contractions([total])[0]
 
 

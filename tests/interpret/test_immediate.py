@@ -15,7 +15,7 @@ from uopc_core.interpret.numpy_interp import lower_to_numpy
 from uopc_core.ir.composite import broadcast_to
 from uopc_core.ir.extern import EXTERNS, Extern, register_extern
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.runtime.buffer import Buffer
 
 F64 = dtypes.float64
@@ -29,7 +29,7 @@ def _on_memory(root: UOp) -> UOp:
     """`root` with memory in the place of its inputs."""
     given = environment([root])
     made: dict[UOp, UOp] = {}
-    for node in toposort([root]):
+    for node in walk([root]):
         if node in given:
             made[node] = _leaf(given[node], node.dtype)
         else:

@@ -11,7 +11,7 @@ from uopc_core.errors import ParseError
 from uopc_core.ir.arguments import FIELDS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.text import from_uir, to_uir
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.runtime.buffer import Buffer
 
 
@@ -26,7 +26,7 @@ def test_text_parses_back_to_the_same_object(name: str):
 
 
 def test_the_samples_cover_every_op():
-    seen = {x.op for x in toposort(SAMPLES.values())}
+    seen = {x.op for x in walk(SAMPLES.values())}
     assert seen == set(Ops) - {Ops.BUFFER}
 
 
@@ -39,7 +39,7 @@ def test_all_samples_together_parse_back():
 
 def test_fields_are_stated_for_every_op_whose_argument_is_more_than_its_type():
     told_by_type = {Ops.CONST, Ops.BUFFER, Ops.IOTA, Ops.RANDOM, Ops.RESHAPE, Ops.EXPAND}
-    with_argument = {x.op for x in toposort(SAMPLES.values()) if x.arg is not None}
+    with_argument = {x.op for x in walk(SAMPLES.values()) if x.arg is not None}
     assert with_argument - told_by_type == set(FIELDS)
 
 

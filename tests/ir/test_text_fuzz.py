@@ -19,7 +19,7 @@ from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.infer import INFER
 from uopc_core.ir.op import Ops
 from uopc_core.ir.text import from_uir, to_uir
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.ir.verify import verify
 
 N_TEXTS = 4000
@@ -156,7 +156,7 @@ def test_any_text_is_a_whole_graph_or_a_parse_error(part: int):
 
 def _runs(roots: list[UOp], text: str) -> bool:
     """Whether the graph was small enough to be run; what is accepted is never refused then for its form."""
-    nodes = toposort(roots)
+    nodes = walk(roots)
     if sum(node.size for node in nodes) > MAX_ELEMENTS:
         return False
     try:

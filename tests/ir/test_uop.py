@@ -5,6 +5,7 @@ import math
 import pickle
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from tests.support.graph_samples import SAMPLES
 from uopc_core.dtype import dtypes
 from uopc_core.errors import DTypeError
 from uopc_core.ir.op import ELEMENTWISE, LEAVES, MOVEMENT, Ops
-from uopc_core.ir.uop import TRACED, TRACKED, UOp, toposort
+from uopc_core.ir.uop import TRACED, TRACKED, UOp, walk
 from uopc_core.ir.verify import verify
 from uopc_core.runtime.buffer import Buffer
 
@@ -201,7 +202,7 @@ def test_integer_indices_are_a_slice_of_the_graph():
     x = UOp.param(0, (2, 3), F32)
     node = x.index(1, -1)
     assert node.shape == ()
-    assert [s.op for s in node.toposort()] == [Ops.PARAM, Ops.SHRINK, Ops.RESHAPE]
+    assert [s.op for s in node.walk()] == [Ops.PARAM, Ops.SHRINK, Ops.RESHAPE]
     with pytest.raises(IndexError, match=r"index: \(2,\) is out of bounds for shape \(2, 3\)"):
         x.index(2)
 
@@ -219,7 +220,7 @@ def test_scalars_take_the_type_of_the_node():
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_node_over_other_sources_is_the_same_op_of_them(name: str):
-    for node in toposort([SAMPLES[name]]):
+    for node in walk([SAMPLES[name]]):
         others = tuple([UOp.param(1000 + k, s.shape, s.dtype) for k, s in enumerate(node.src)])
         new = node.over(others)
         assert (new.op, new.src, new.arg, new.shape, new.dtype) == (node.op, others, node.arg, node.shape, node.dtype)
@@ -245,10 +246,50 @@ def test_groups_of_ops_do_not_overlap():
 def test_sources_come_before_their_consumers_and_once():
     x = UOp.param(0, (3,), F32)
     y = x * x + x
-    order = toposort([y, x, y])
+    order = walk([y, x, y])
     assert len(order) == len(set(order)) == 3
     places = {node: i for i, node in enumerate(order)}
     assert all(places[s] < places[node] for node in order for s in node.src)
+
+
+def _recursive(roots: list[UOp], goes_below: Callable[[UOp], bool], flags: int, last_first: bool) -> list[UOp]:
+    order: dict[UOp, None] = {}
+
+    def visit(node: UOp) -> None:
+        if node not in order and (not flags or node.flags & flags):
+            below = node.src if goes_below(node) else ()
+            for s in reversed(below) if last_first else below:
+                visit(s)
+            order.setdefault(node)
+
+    for root in reversed(roots) if last_first else roots:
+        visit(root)
+    return [*order]
+
+
+@pytest.mark.parametrize("last_first", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_walk_goes_where_it_is_told_to(seed: int, last_first: bool):
+    rng = np.random.default_rng(seed)
+    nodes = [_leaf(), _leaf(requires_grad=True), UOp.param(0, (3,), F64)]
+    for _ in range(30):
+        x, y = (nodes[rng.integers(max(0, len(nodes) - 8), len(nodes))] for _ in range(2))
+        nodes.append(x * y if rng.random() < 0.7 else -x)
+    for k in rng.permutation(len(nodes))[:6]:
+        if not nodes[k].flags & TRACED:
+            nodes[k].settle(Buffer.from_numpy(np.ones(3)))
+    roots = [nodes[k] for k in rng.permutation(len(nodes))[:3]]
+    stop = {nodes[k] for k in rng.permutation(len(nodes))[:5]}
+    cases: list[tuple[dict[str, Any], Callable[[UOp], bool], int]] = [
+        ({}, lambda node: True, 0),
+        ({"stop": stop}, lambda node: node not in stop, 0),
+        ({"flags": TRACED}, lambda node: True, TRACED),
+        ({"into_memory": False}, lambda node: node.realized is None, 0),
+        ({"stop": stop, "flags": TRACKED, "into_memory": False}, lambda x: x.realized is None and x not in stop, 1),
+    ]
+    for arguments, goes_below, flags in cases:
+        expected = _recursive(roots, goes_below, flags, last_first)
+        assert walk(roots, last_first=last_first, **arguments) == expected
 
 
 def test_a_chain_of_100_000_nodes_is_built_sorted_and_freed():
@@ -257,7 +298,7 @@ def test_a_chain_of_100_000_nodes_is_built_sorted_and_freed():
     for _ in range(100_000):
         y = -y
     assert y.depth == 100_000
-    assert len(toposort([y])) == 100_001
+    assert len(walk([y])) == 100_001
     gone = weakref.ref(y)
     del y
     gc.collect()

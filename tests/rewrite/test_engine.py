@@ -14,7 +14,7 @@ from uopc_core.dtype import dtypes, is_float
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.ir.verify import verify
 from uopc_core.rewrite.algebra import simplify
 from uopc_core.rewrite.engine import Rewriter, rewrite
@@ -252,4 +252,4 @@ def test_random_graphs_keep_every_bit(graph: UOp):
     assert simplify([new]) == [new]
     before, after = evaluate([graph, new], environment([graph]))
     assert bits_of(before) == bits_of(after)
-    assert len(toposort([new])) <= 3 * len(toposort([graph]))
+    assert len(walk([new])) <= 3 * len(walk([graph]))

@@ -13,7 +13,7 @@ from uopc_core.codegen.c_source import Source, render
 from uopc_core.dtype import is_complex, is_float, is_unsigned
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.runtime.cache import compile_many
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import Kernel, KernelCall
@@ -49,7 +49,7 @@ def param(index, array):
 def call_of(outputs):
     """A call whose slots are: the outputs, then 100 + the number of a PARAM."""
     outputs = tuple(outputs)
-    numbers = [node.arg[0] for node in toposort(outputs) if node.op is Ops.PARAM]
+    numbers = [node.arg[0] for node in walk(outputs) if node.op is Ops.PARAM]
     n = max(numbers, default=-1) + 1
     kernel = Kernel(outputs, n)
     return KernelCall(kernel, tuple(range(100, 100 + n)), tuple(range(len(outputs))))
@@ -169,7 +169,7 @@ def ulps(got, want):
 def check(outputs, values=(), max_ulps=0, pieces=1, atol=None):
     """Assert that the kernel gives what the interpreter gives."""
     outputs = list(outputs)
-    params = {node.arg[0]: node for node in toposort(outputs) if node.op is Ops.PARAM}
+    params = {node.arg[0]: node for node in walk(outputs) if node.op is Ops.PARAM}
     env = {node: values[i] for i, node in params.items()}
     for got, want in zip(run(outputs, values, pieces), evaluate(outputs, env), strict=True):
         if atol is not None:

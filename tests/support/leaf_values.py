@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from uopc_core.dtype import DType, is_bool, is_complex, is_integer
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 
 __all__ = ["bits_of", "environment", "special_values"]
 
@@ -54,7 +54,7 @@ def _values(shape: tuple[int, ...], dtype: DType, number: int) -> Array:
 
 def environment(roots: list[UOp]) -> dict[UOp, Array]:
     """Values for the PARAMs of `roots`."""
-    params = [x for x in toposort(roots) if x.op.name == "PARAM"]
+    params = [x for x in walk(roots) if x.op.name == "PARAM"]
     return {x: _values(x.shape, x.dtype, x.arg[0]) for x in params}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests.support.leaf_values import bits_of, special_values
-from uopc_core import Buffer, DType, Ops, UOp, context, dtypes, is_complex, is_float, is_integer, realize_all, toposort
+from uopc_core import Buffer, DType, Ops, UOp, context, dtypes, is_complex, is_float, is_integer, realize_all, walk
 from uopc_core.dtype import DTYPES
 from uopc_core.errors import DTypeError
 from uopc_core.ir.op import BINARY, REDUCIBLE, SCANNABLE, UNARY
@@ -57,7 +57,7 @@ def values_of(dtype: DType, shape: tuple[int, ...], seed: int) -> Array:
 def over(nodes: Sequence[UOp], leaves: Sequence[UOp]) -> list[UOp]:
     """`nodes` with `leaves` in the place of their PARAMs, by number."""
     made: dict[UOp, UOp] = {}
-    for node in toposort(nodes):
+    for node in walk(nodes):
         made[node] = leaves[node.arg[0]] if node.op is Ops.PARAM else _remade(node, [made[s] for s in node.src])
     return [made[node] for node in nodes]
 
@@ -82,7 +82,7 @@ def alone(nodes: Sequence[UOp], values: Sequence[Array]) -> list[Array]:
     """The same, each operation by itself, of operands in memory."""
     made: dict[UOp, Array] = {}
     with context(verify=False, tier="interpret"):
-        for node in toposort(nodes):
+        for node in walk(nodes):
             if node.op is Ops.PARAM:
                 made[node] = values[node.arg[0]]
             else:

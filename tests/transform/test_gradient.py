@@ -10,7 +10,7 @@ from tests.support.derivative_checks import function_of, leaf_like, pulled_back,
 from uopc_core.dtype import dtypes
 from uopc_core.errors import GradientError, ShapeError
 from uopc_core.extern.linalg import call
-from uopc_core.ir import Ops, UOp, toposort
+from uopc_core.ir import Ops, UOp, walk
 from uopc_core.ir.composite import matmul
 from uopc_core.ir.extern import EXTERNS, Extern
 from uopc_core.ir.text import to_uir
@@ -38,7 +38,7 @@ def test_gradient_of_a_product_and_a_sum_is_five_nodes() -> None:
     dx, dy = gradient(total(x * y + x), [x, y])
     assert value(dx, {y: Y}).tolist() == [11.0, 21.0, 31.0]
     assert value(dy, {x: X}).tolist() == [1.0, 2.0, 3.0]
-    nodes = [node for node in dx.toposort() if node.op is not Ops.CONST]
+    nodes = [node for node in dx.walk() if node.op is not Ops.CONST]
     assert sorted(node.op for node in nodes) == sorted([Ops.RESHAPE, Ops.EXPAND, Ops.PARAM, Ops.MUL, Ops.ADD])
     assert x not in nodes
     assert len([line for line in to_uir(dx).splitlines() if line.startswith("%")]) == 5
@@ -86,7 +86,7 @@ def test_forward_nodes_are_shared_by_identity() -> None:
     x = leaf(3)
     y = x.unary(Ops.EXP)
     (g,) = gradient(total(y), [x])
-    assert y in toposort([g])
+    assert y in walk([g])
 
 
 def test_interior_targets_are_passed_through() -> None:
@@ -127,7 +127,7 @@ def test_no_rule_runs_where_nothing_depends_on_a_target(monkeypatch: pytest.Monk
 def test_placeholders_of_rules_are_gone() -> None:
     x = leaf(3)
     y = x.binary(Ops.MAX, 0.0).reduce(Ops.MAX, 1) * x.reduce(Ops.MUL, 1)
-    stages = [node.arg for node in toposort([*gradient(y, [x]), *jvp([y], [x], [x])]) if node.op is Ops.STAGE]
+    stages = [node.arg for node in walk([*gradient(y, [x]), *jvp([y], [x], [x])]) if node.op is Ops.STAGE]
     assert set(stages) <= {"detach"}
 
 
@@ -200,7 +200,7 @@ def test_nodes_grow_with_the_graph_and_not_faster() -> None:
         y = x
         for _ in range(n):
             y = (y * y).unary(Ops.SIN).reduce(Ops.MAX, 1).reshape((1,)).expand((4,)) + x
-        return len(toposort(gradient(total(y), [x])))
+        return len(walk(gradient(total(y), [x])))
 
     assert size(40) - size(20) == size(20 + 40) - size(40)
 
@@ -241,7 +241,7 @@ def test_a_matrix_that_is_used_twice_gets_a_sum_of_matrix_products() -> None:
     """The sum of the two products of three axes, reduced, would be none."""
     x, y, w = leaf(4, 3), leaf(4, 3), leaf(3, 5)
     (g,) = gradient(matmul(x, w).unary(Ops.TANH) + matmul(y, w), [w])
-    sources = [node.src[0].op for node in toposort([g]) if node.op is Ops.REDUCE and node.arg[0] is Ops.ADD]
+    sources = [node.src[0].op for node in walk([g]) if node.op is Ops.REDUCE and node.arg[0] is Ops.ADD]
     assert sources.count(Ops.ADD) == 0
     arrays = [np.random.default_rng(0).standard_normal(node.shape) for node in (x, y, w)]
     a, b, c = arrays

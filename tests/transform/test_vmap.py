@@ -124,7 +124,7 @@ def test_batching_of_all_dtypes(case: Case) -> None:
 
 def test_records_and_cases_cover_every_op() -> None:
     f = [function_of(case.build, [x[0] for x in case.rows]).roots[0] for case in CASES]
-    covered = {record.op for record in RECORDS} | {node.op for root in f for node in root.toposort()}
+    covered = {record.op for record in RECORDS} | {node.op for root in f for node in root.walk()}
     assert covered | LEAVES == TENSOR_OPS
     assert Ops.RANDOM in covered
 
@@ -151,7 +151,7 @@ def test_what_does_not_depend_on_the_batch_is_left_alone() -> None:
     x, w, wide = leaf(3), leaf(3), leaf(N, 3)
     outside = w.unary(Ops.EXP)
     found, alone = batch([x + outside, outside], {x: wide})
-    assert outside in found.toposort()
+    assert outside in found.walk()
     assert alone.shape == (N, 3)
     assert value(alone, {w: np.zeros(3)}).tolist() == np.ones((N, 3)).tolist()
 
@@ -160,7 +160,7 @@ def test_an_inner_node_can_be_batched() -> None:
     x, wide = leaf(3), leaf(N, 3)
     inner = x.unary(Ops.EXP)
     (found,) = batch([inner * 2.0], {inner: wide})
-    assert x not in found.toposort()
+    assert x not in found.walk()
     assert value(found, {wide: np.ones((N, 3))}).tolist() == np.full((N, 3), 2.0).tolist()
 
 

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from uopc_array._array.tracing import user_line
-from uopc_core import TRACED, Buffer, Ops, UOp, dtypes, realize_all, toposort
+from uopc_core import TRACED, Buffer, Ops, UOp, dtypes, realize_all, walk
 from uopc_core.errors import ChoiceBoundsError, IndexBoundsError, SorterBoundsError, shortened
 
 __all__ = ["compute", "gather", "named", "scatter"]
@@ -95,7 +95,7 @@ def _widens(node: UOp, of: UOp) -> bool:
 
 def named(error: IndexBoundsError, nodes: Sequence[UOp]) -> IndexBoundsError:
     """`error`, met while `nodes` were computed, with the functions whose index it may be, and the lines that called."""
-    gathers = [node for node in toposort(nodes) if node.op in (Ops.INDEX, Ops.SCATTER)]
+    gathers = [node for node in walk(nodes) if node.op in (Ops.INDEX, Ops.SCATTER)]
     origins = dict.fromkeys(_ORIGINS[node] for node in gathers if node in _ORIGINS)
     names = dict.fromkeys(name for name, _ in origins)
     if not names:

@@ -8,7 +8,7 @@ import numpy as np
 
 from uopc_array._array.origins import compute
 from uopc_array._array.tracing import trace_error
-from uopc_core import TRACED, Buffer, Ops, UOp, composite
+from uopc_core import TRACED, Buffer, Ops, UOp, composite, walk
 
 __all__ = [
     "NumPyArray",
@@ -88,17 +88,8 @@ def pending_bytes(uop: UOp) -> int:
         uop = uop.src[0]
     if uop.realized is not None:
         return 0
-    memories: dict[int, int] = {}
-    seen = {uop}
-    stack = [uop]
-    while stack:
-        node = stack.pop()
-        if node.realized is not None:
-            memories[id(node.realized)] = node.realized.nbytes
-            continue
-        stack += [s for s in node.src if s not in seen]
-        seen.update(node.src)
-    return sum(memories.values())
+    memories = {node.realized for node in walk([uop], into_memory=False)}
+    return sum([memory.nbytes for memory in memories if memory is not None])
 
 
 def read_only_view(memory: Buffer) -> NumPyArray:

@@ -20,7 +20,7 @@ from weakref import ref
 
 import numpy as np
 
-from uopc_core import TRACED, TRACKED, Ops, UOp, name_of, toposort
+from uopc_core import TRACED, TRACKED, Ops, UOp, name_of, walk
 from uopc_core.errors import GradientError, TraceError
 from uopc_core.lazy import LazyModule
 
@@ -212,7 +212,7 @@ def trace_error(what: str, uop: UOp, remedy: str = "") -> TraceError:
         )
     remedy = remedy or _REMEDIES[record.transform]
     around = {param for running in records() for param in running.around}
-    inputs = {node for node in toposort([uop]) if node.op is Ops.PARAM}
+    inputs = {node for node in walk([uop]) if node.op is Ops.PARAM}
     return (StateNeededError if inputs <= around else TraceError)(
         f"{what} needs a value, and inside {record.transform} an array of shape {uop.shape}, {name_of(uop.dtype)}, "
         f"has none yet; {remedy}. Line: {user_line()}"
@@ -227,7 +227,7 @@ def refuse_exit(what: str, uop: UOp, remedy: str) -> None:
     """
     if not uop.flags & TRACKED or not RUNNING:
         return
-    if any(node.op is Ops.STAGE and node.arg[0] == "variable" and node.arg[1] in RUNNING for node in toposort((uop,))):
+    if any(node.op is Ops.STAGE and node.arg[0] == "variable" and node.arg[1] in RUNNING for node in walk((uop,))):
         raise GradientError(
             f"{what}: the value depends on what is differentiated by, and what is computed from a plain number would "
             f"count as constant; {remedy}; where a constant is meant, take it of xp.stop_gradient(x). "
@@ -261,7 +261,7 @@ def run_user(
 
 def depends(node: UOp, params: Collection[UOp]) -> bool:
     """Whether `node` depends on an input of a trace."""
-    return bool(node.flags & TRACED) and any(x.op is Ops.PARAM and x in params for x in toposort([node]))
+    return bool(node.flags & TRACED) and any(x.op is Ops.PARAM and x in params for x in walk([node]))
 
 
 def substitute(roots: Sequence[UOp], replacements: Mapping[UOp, UOp], mask: int) -> list[UOp]:
@@ -271,18 +271,9 @@ def substitute(roots: Sequence[UOp], replacements: Mapping[UOp, UOp], mask: int)
         mask: flags that a node must have for anything below it to be replaced; other parts are shared, not walked.
     """
     done: dict[UOp, UOp] = dict(replacements)
-    stack = list(roots)
-    while stack:
-        node = stack[-1]
-        if node in done or not node.flags & mask:
-            stack.pop()
-            continue
-        waiting = [s for s in node.src if s.flags & mask and s not in done]
-        if waiting:
-            stack.extend(waiting)
-            continue
-        stack.pop()
-        done[node] = _rebuild(node, done)
+    for node in walk(roots, replacements, mask):
+        if node not in done:
+            done[node] = _rebuild(node, done)
     return [done.get(root, root) for root in roots]
 
 

@@ -178,7 +178,7 @@ def _spaced(first: UOp, last: UOp, n: int, endpoint: bool) -> UOp:
 
 def _is_zero(node: UOp) -> bool:
     """Whether a node is made of Python numbers only and is 0."""
-    return node.size == 1 and all(source.op in _NUMBERS for source in node.toposort()) and wrap(node).item() == 0
+    return node.size == 1 and all(source.op in _NUMBERS for source in node.walk()) and wrap(node).item() == 0
 
 
 def _rows_and_columns(name: str, N: int, M: int | None) -> tuple[int, ...]:

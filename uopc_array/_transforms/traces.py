@@ -30,7 +30,7 @@ from uopc_array._transforms.inputs import NUMBERS, Arguments, SharedView, box_of
 from uopc_array._transforms.integers import IntegerChecks, checks_of
 from uopc_array._transforms.results import Call, Encoder, Template
 from uopc_array._transforms.shadows import close_record, run_traced, shadow
-from uopc_core import TRACED, TRACKED, Ops, UOp, toposort
+from uopc_core import TRACED, TRACKED, Ops, UOp, walk
 from uopc_core.errors import IndexBoundsError, TraceError
 
 __all__ = ["Trace", "call_trace", "make_trace"]
@@ -83,7 +83,7 @@ class Trace:
 
     def __post_init__(self) -> None:
         own = {node: i for i, node in enumerate(self.params)}
-        below = toposort(self.nodes)
+        below = walk(self.nodes)
         foreign = any(node.op is Ops.PARAM and node not in own for node in below)
         self.foreign = foreign or any(node.flags & TRACKED for node in self.nodes)
         self.is_kept = self.is_kept and not self.foreign

@@ -19,7 +19,7 @@ from uopc_core.interpret.numpy_ops import NUMPY_OPS, VIEWS, NumpyFunction
 from uopc_core.interpret.strided import Write, find_writes, strided_slice
 from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp
+from uopc_core.ir.uop import UOp, walk
 
 __all__ = ["BROADCASTS", "NUMPY_OPS", "Array", "Program", "evaluate", "hand_out", "lower_to_numpy"]
 
@@ -234,29 +234,6 @@ def _is_whole(x: Any) -> bool:
     return x.base is None or getattr(x.base, "nbytes", 0) == x.nbytes
 
 
-def _order(roots: Sequence[UOp], known: Iterable[UOp]) -> list[UOp]:
-    """The nodes that are not `known`, sources before consumers; below a node with a value nothing is visited."""
-    order: list[UOp] = []
-    seen = set(known)
-    stack = [*reversed(roots)]
-    while stack:
-        node = stack[-1]
-        if node in seen:
-            stack.pop()
-            continue
-        if node.realized is None:
-            n = len(stack)
-            for s in node.src:
-                if s not in seen:
-                    stack.append(s)
-            if len(stack) > n:
-                continue
-        stack.pop()
-        seen.add(node)
-        order.append(node)
-    return order
-
-
 def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iterable[UOp] = ()) -> Program:
     """The program that computes `roots` of the values of `inputs` (PARAMs, or any nodes).
 
@@ -266,7 +243,7 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iter
         given: inputs whose arrays the program may write to and hand out, since nobody else has their memory.
     """
     low = _Lowering(inputs, given)
-    order = _order(roots, low.slot_of)
+    order = [node for node in walk(roots, low.slot_of, into_memory=False) if node not in low.slot_of]
     prepare_loops(loops_wanted([node for node in order if node.realized is None]))
     writes = find_writes([node for node in order if prod(node.shape) >= LARGE])
     groups = find_groups(order, [*roots, *inputs], writes)

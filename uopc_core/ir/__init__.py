@@ -2,7 +2,7 @@
 
 from uopc_core.ir.extern import EXTERNS, Extern, TensorType, register_extern
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import TRACED, TRACKED, Scalar, UOp, toposort
+from uopc_core.ir.uop import TRACED, TRACKED, Scalar, UOp, walk
 
 __all__ = [
     "EXTERNS",
@@ -14,5 +14,5 @@ __all__ = [
     "TensorType",
     "UOp",
     "register_extern",
-    "toposort",
+    "walk",
 ]

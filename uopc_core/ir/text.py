@@ -24,7 +24,7 @@ from uopc_core.errors import DTypeError, ParseError, ShapeError
 from uopc_core.ir.arguments import FIELDS, MAX_AXES, field_values, is_shape
 from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 
 __all__ = ["from_uir", "literal_text", "to_uir"]
 
@@ -61,7 +61,7 @@ def to_uir(roots: UOp | Sequence[UOp], buffers: Mapping[str, Any] | None = None)
     names = {id(memory): name for name, memory in (buffers or {}).items()}
     lines: list[str] = []
     refs: dict[UOp, str] = {}
-    for node in toposort(nodes):
+    for node in walk(nodes):
         if node.op is Ops.CONST and node not in kept:
             continue
         refs[node] = f"%{len(refs)}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import sys
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from itertools import islice
 from math import prod
 from typing import Any
@@ -30,7 +30,7 @@ __all__ = [
     "UOp",
     "latest_nodes",
     "node_count",
-    "toposort",
+    "walk",
     "when_many",
 ]
 
@@ -210,9 +210,9 @@ class UOp:
         self.op = _BUFFER
         self.src = ()
 
-    def toposort(self) -> list[UOp]:
+    def walk(self) -> list[UOp]:
         """Every node that this one depends on and itself, sources before their consumers."""
-        return toposort((self,))
+        return walk((self,))
 
     def __repr__(self) -> str:
         arg = "" if self.arg is None else f", arg={self.arg!r}"
@@ -481,27 +481,41 @@ def latest_nodes(n: int) -> list[UOp]:
     return [node for ref in refs if (node := ref()) is not None]
 
 
-def toposort(roots: Iterable[UOp]) -> list[UOp]:
-    """Every node that `roots` depend on, each once, sources before their consumers. Iterative: depth is no limit."""
+def walk(
+    roots: Iterable[UOp],
+    stop: Container[UOp] = (),
+    flags: int = 0,
+    into_memory: bool = True,
+    last_first: bool = False,
+) -> list[UOp]:
+    """Every node that `roots` depend on, each once, sources before their consumers: post-order. Depth is no limit.
+
+    Args:
+        stop: nodes below which it does not go; they are in the list themselves.
+        flags: of which a node must have one to be in the list; without, nothing is looked for below it either.
+        into_memory: whether it goes below nodes whose value is in memory.
+        last_first: whether the last of the roots, and of the sources of a node, comes first; else they come in order.
+    """
     order: list[UOp] = []
     seen: set[UOp] = set()
     stack: list[UOp | None] = [*roots]
-    stack.reverse()
+    if not last_first:
+        stack.reverse()
     while stack:
         node = stack.pop()
         if node is None:  # above a node whose sources are done
             node = stack.pop()
             assert node is not None
             order.append(node)
-        elif node not in seen:
+        elif node not in seen and (not flags or node.flags & flags):
             seen.add(node)
             src = node.src
-            if not src:
+            if not src or (stop and node in stop) or not (into_memory or node.realized is None):
                 order.append(node)
                 continue
             stack.append(node)
             stack.append(None)
-            for s in reversed(src):
+            for s in src if last_first else reversed(src):
                 if s not in seen:
                     stack.append(s)
     return order

@@ -9,7 +9,7 @@ from uopc_core.errors import DTypeError, ShapeError, VerifyError
 from uopc_core.ir.arguments import FIELDS, field_values
 from uopc_core.ir.infer import INFER
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import TRACED, TRACKED, UOp, toposort
+from uopc_core.ir.uop import TRACED, TRACKED, UOp, walk
 
 __all__ = ["verify"]
 
@@ -21,7 +21,7 @@ def verify(roots: Iterable[UOp]) -> None:
         VerifyError: the first node that breaks an invariant, with what was expected.
     """
     done: set[UOp] = set()
-    for node in toposort(roots):
+    for node in walk(roots):
         for s in node.src:
             if s not in done:
                 raise _fault(node, "no cycles", f"a cycle through {s}")

@@ -8,7 +8,7 @@ from math import prod
 
 from uopc_core.dtype import DType, is_complex
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.loop.index import Index
 from uopc_core.loop.loop_ir import (
     Block,
@@ -57,7 +57,7 @@ class Bindings:
     def params(self, call: KernelCall) -> dict[int, Source]:
         """What each PARAM of a call stands for."""
         found: dict[int, Source] = {}
-        for node in toposort(call.kernel.outputs):
+        for node in walk(call.kernel.outputs):
             if node.op is Ops.PARAM:
                 index: int = node.arg[0]
                 slot = call.inputs[index]
@@ -86,7 +86,7 @@ def space_of_root(call: KernelCall) -> tuple[int, ...]:
 
 def work_of(root: UOp, space: Sequence[int]) -> int:
     """Scalar operations, roughly."""
-    n_ops = sum(1 for node in toposort((root,)) if node.src)
+    n_ops = sum(1 for node in walk((root,)) if node.src)
     return prod(space) * max(1, n_ops)
 
 

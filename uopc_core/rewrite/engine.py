@@ -76,7 +76,7 @@ def _to_fixpoint(roots: Sequence[UOp], step: Callable[[UOp], UOp | None]) -> lis
     becomes: dict[UOp, UOp] = {}  # what a node on the stack was replaced by, which is being rewritten above it
     n_left = 0
     stack = [*reversed(roots)]
-    while stack:
+    while stack:  # not over `walk`: what a rule makes is gone through as well
         x = stack[-1]
         if x in done:
             stack.pop()

@@ -11,7 +11,7 @@ from uopc_core.interpret.externs import call_extern
 from uopc_core.interpret.loops import LoopKey, loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_interp import NUMPY_OPS, lower_to_numpy
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.schedule.kernel import Kernel, KernelCall
 from uopc_core.schedule.steps import HostCall, Plan
@@ -28,7 +28,7 @@ def evaluate_kernel(kernel: Kernel, values: Sequence[Any]) -> list[Array]:
 
 
 def _params(kernel: Kernel) -> tuple[UOp, ...]:
-    return tuple([node for node in toposort(kernel.outputs) if node.op is Ops.PARAM])
+    return tuple([node for node in walk(kernel.outputs) if node.op is Ops.PARAM])
 
 
 class HostInputs:
@@ -48,7 +48,7 @@ class HostInputs:
 
 
 def _view_functions(view: UOp) -> list[Any]:
-    return [NUMPY_OPS[node.op](node) for node in toposort([view]) if node.op is not Ops.PARAM]
+    return [NUMPY_OPS[node.op](node) for node in walk([view]) if node.op is not Ops.PARAM]
 
 
 class _InterpretedPlan:
@@ -96,7 +96,7 @@ class _InterpretedPlan:
 
 def loops_of_plan(plan: Plan) -> list[LoopKey]:
     """The loops that `plan` is interpreted with."""
-    return loops_wanted(toposort([root for kernel in plan.kernels for root in kernel.outputs]))
+    return loops_wanted(walk([root for kernel in plan.kernels for root in kernel.outputs]))
 
 
 def _forget(memory: list[Any], slots: Iterable[int]) -> None:

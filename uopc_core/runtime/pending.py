@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from uopc_core.ir.op import MOVEMENT, Ops
-from uopc_core.ir.uop import TRACED, TRACKED, UOp, latest_nodes, node_count, when_many
+from uopc_core.ir.uop import TRACED, TRACKED, UOp, latest_nodes, node_count, walk, when_many
 from uopc_core.runtime.execute import MAX_DEPTH
 from uopc_core.schedule.canonical import WORTH_KEEPING
 from uopc_core.schedule.shared import held_above
@@ -201,15 +201,4 @@ def shorten(node: UOp, compute: Compute) -> None:
 
 def _pending_below(root: UOp) -> list[UOp]:
     """What is to be computed for `root`, sources first."""
-    order: list[UOp] = []
-    seen: set[UOp] = set()
-    stack: list[tuple[UOp, bool]] = [(root, False)]
-    while stack:
-        node, is_done = stack.pop()
-        if is_done:
-            order.append(node)
-        elif node not in seen and node.realized is None and (src := node.src):
-            seen.add(node)
-            stack.append((node, True))
-            stack.extend([(s, False) for s in reversed(src)])
-    return order
+    return [node for node in walk([root], into_memory=False) if node.src and node.realized is None]

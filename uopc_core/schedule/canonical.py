@@ -99,7 +99,7 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
     bound: list[UOp] = []
     held: list[UOp] = []
     stack: list[UOp] = [*reversed(roots)]
-    while stack:
+    while stack:  # not over `walk`: a node is told, once, by its op and sources as they are now
         node = stack[-1]
         if node in numbers:
             stack.pop()

@@ -16,7 +16,7 @@ from math import prod
 from uopc_core.dtype import is_complex, is_inexact
 from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.schedule.kernelize import MAX_INLINE_REDUCE
 from uopc_core.schedule.library_work import MIN_LIBRARY_WORK
 
@@ -32,7 +32,7 @@ _View = tuple[UOp, list[int | None]]  # a node, and for each axis of what is a v
 
 def lower_contractions(outputs: list[UOp]) -> list[UOp]:
     """`outputs` with every large product given to the library."""
-    order = toposort(outputs)
+    order = walk(outputs)
     if not any(node.op is Ops.REDUCE for node in order):
         return outputs
     made: dict[UOp, UOp] = {}
@@ -51,10 +51,10 @@ def _sum_what_is_marked(roots: list[UOp], marks: _Marks) -> list[UOp]:
     """The graph with sums over what a selection takes, in the form that products have stored: a mark adds nothing, and
     a sum begins with 0, so no bit is another.
     """
-    instead = {node: found for node in toposort(roots) if (found := _sum_of_marked(node, marks)) is not None}
+    instead = {node: found for node in walk(roots) if (found := _sum_of_marked(node, marks)) is not None}
     made: dict[UOp, UOp] = {}
     stack = [*roots]
-    while stack and instead:
+    while stack and instead:  # not over `walk`: what stands in place of a node has other sources
         node = stack[-1]
         target = instead.get(node, node)
         waiting = [s for s in target.src if s not in made]

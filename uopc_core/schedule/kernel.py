@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.lazy import late_property
 
 __all__ = ["Kernel", "KernelCall"]
@@ -28,7 +28,7 @@ class Kernel:
     @late_property
     def kinds(self) -> tuple[str, ...]:
         """ "buffer" or "scalar", per PARAM."""
-        kinds = {node.arg[0]: node.arg[2] for node in toposort(self.outputs) if node.op is Ops.PARAM}
+        kinds = {node.arg[0]: node.arg[2] for node in walk(self.outputs) if node.op is Ops.PARAM}
         return tuple([kinds[i] for i in range(self.n_params)])
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from uopc_core.ir.op import ELEMENTWISE, LEAVES, MATH_FUNCTIONS, MOVEMENT, Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 
 __all__ = [
     "MAX_INLINE_REDUCE",
@@ -71,7 +71,7 @@ def is_inline_reduce(node: UOp) -> bool:
 
 def materialised_nodes(outputs: list[UOp]) -> set[UOp]:
     """The nodes below `outputs`, themselves included, whose value is stored."""
-    order = toposort(outputs)
+    order = walk(outputs)
     consumers: dict[UOp, list[UOp]] = {node: [] for node in order}
     for node in order:
         for s in node.src:

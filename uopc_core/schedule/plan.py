@@ -11,7 +11,7 @@ from typing import Any
 
 from uopc_core.ir.op import Ops
 from uopc_core.ir.text import to_uir
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.ir.verify import verify
 from uopc_core.recent import Recent
 from uopc_core.rewrite.algebra import simplify
@@ -72,7 +72,7 @@ def _build(canonical: Canonical) -> Plan:
         roots = step(roots)
         _look_at(name, roots)
     stored = materialised_nodes(roots)
-    order = toposort(roots)
+    order = walk(roots)
     groups = group_nodes(stored, order)
     plan = _Builder(canonical, roots, groups).plan()
     settings = current()
@@ -95,7 +95,7 @@ def _look_at(name: str, roots: Sequence[UOp]) -> None:
 def _store_scalars(roots: list[UOp]) -> list[UOp]:
     """Outputs and what host calls read is memory: a run-time scalar, whatever its shape, is written there first."""
     roots = [_stored_if_scalar(root) for root in roots]
-    order = toposort(roots)
+    order = walk(roots)
     if not any(node.op is Ops.EXTERN for node in order):
         return roots
     made: dict[UOp, UOp] = {}
@@ -173,24 +173,17 @@ class _Builder:
 
     def _kernel_call(self, group: Group, kept: list[UOp]) -> KernelCall:
         """The group's graph over PARAMs of its own, numbered in the order in which they are met."""
-        inside = set(group.roots)
+        given = group.reads.difference(group.roots)
         made: dict[UOp, UOp] = {}
         inputs: list[int] = []
-        stack: list[tuple[UOp, bool]] = [(root, False) for root in reversed(kept)]
-        while stack:
-            node, sources_done = stack.pop()
-            if node in made:
-                continue
-            if node.op is Ops.PARAM or (node in self.slot_of and node not in inside):
+        for node in walk(kept, given):
+            if node.op is Ops.PARAM or node in given:
                 kind = node.arg[2] if node.op is Ops.PARAM else "buffer"
                 made[node] = UOp.param(len(inputs), node.shape, node.dtype, kind)
                 inputs.append(self._slot(node) - (self.n_inputs if kind == "scalar" else 0))
-            elif sources_done or not node.src:
+            else:
                 sources = tuple([made[s] for s in node.src])
                 made[node] = sources[0] if node.op is Ops.STAGE else node.over(sources)
-            else:
-                stack.append((node, True))
-                stack.extend([(s, False) for s in reversed(node.src) if s not in made])
         kernel = Kernel(tuple([made[root] for root in kept]), len(inputs))
         return KernelCall(kernel, tuple(inputs), tuple([self.slot_of[root] for root in kept]))
 

@@ -8,7 +8,7 @@ from uopc_core.dtype import SHORT_NAMES, DType, name_of
 from uopc_core.errors import VerifyError
 from uopc_core.ir.op import Ops
 from uopc_core.ir.text import to_uir
-from uopc_core.ir.uop import toposort
+from uopc_core.ir.uop import walk
 from uopc_core.ir.verify import verify
 from uopc_core.schedule.kernel import KernelCall
 from uopc_core.schedule.steps import HostCall, Plan, Slot, Step
@@ -73,7 +73,7 @@ def _verify_kernel(plan: Plan, step: KernelCall, written: set[int], where: str) 
     verify(kernel.outputs)
     _expect(len(step.inputs) == kernel.n_params, where, f"{kernel.n_params} inputs", step.inputs)
     _expect(len(step.outputs) == len(kernel.outputs), where, f"{len(kernel.outputs)} outputs", step.outputs)
-    for node in toposort(kernel.outputs):
+    for node in walk(kernel.outputs):
         _expect(not node.src or node.op is not Ops.EXTERN, where, "no library function inside of a kernel", node)
         if node.op is not Ops.PARAM:
             continue
@@ -91,7 +91,7 @@ def _verify_kernel(plan: Plan, step: KernelCall, written: set[int], where: str) 
 def _verify_host_call(plan: Plan, step: HostCall, written: set[int], where: str) -> None:
     for operand in step.inputs:
         _expect(operand.slot in written, where, "inputs that have been written", operand.slot)
-        (leaf,) = [node for node in operand.view.toposort() if node.op is Ops.PARAM]
+        (leaf,) = [node for node in operand.view.walk() if node.op is Ops.PARAM]
         _expect(_fits(plan.slots[operand.slot], leaf.shape, leaf.dtype), where, f"memory for {leaf}", operand.slot)
 
 

@@ -17,7 +17,7 @@ from uopc_core.errors import ShapeError
 from uopc_core.ir.composite import const_of, ones_like, zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.transform.flow import Flow, flow_of, join, times
 from uopc_core.transform.lengths import POWERS, power_of_length
 from uopc_core.transform.linearizations import extern_tangents, linearization_of
@@ -26,7 +26,7 @@ from uopc_core.transform.partials import PARTIALS, factors_of
 from uopc_core.transform.transposes import is_linear
 from uopc_core.transform.zero_derivative import ZERO_DERIVATIVE
 
-__all__ = ["dependents", "gradient", "order_above", "passes", "placeholder", "pull_back"]
+__all__ = ["dependents", "gradient", "passes", "placeholder", "pull_back"]
 
 _placeholder_numbers = itertools.count()
 
@@ -58,19 +58,19 @@ def pull_back(roots: Sequence[UOp], cotangents: Sequence[UOp], targets: Sequence
         if ct.shape != root.shape or ct.dtype is not root.dtype:
             raise ShapeError(f"gradient: expected a cotangent like {root}, got {ct}")
     seeds = [(root, flow_of(ct)) for root, ct in zip(roots, cotangents, strict=True)]
-    found = _pull(toposort(roots), seeds, targets)
+    found = _pull(walk(roots), seeds, targets)
     return [zeros_like(t) if flow is None else flow.value for t, flow in zip(targets, found, strict=True)]
 
 
 def _pull(order: Sequence[UOp], seeds: Iterable[tuple[UOp, Flow]], targets: Sequence[UOp]) -> list[Flow | None]:
-    walk = _Walk(order, targets)
+    found = _Cotangents(order, targets)
     for root, flow in seeds:
         if const_of(flow.raw) != 0:
-            walk.add(root, flow)
+            found.add(root, flow)
     for node in reversed(order):
-        if passes(node, walk.dependent):
-            walk.visit(node)
-    return [walk.cotangents.get(target) for target in targets]
+        if passes(node, found.dependent):
+            found.visit(node)
+    return [found.flows.get(target) for target in targets]
 
 
 def dependents(order: Sequence[UOp], targets: Sequence[UOp]) -> set[UOp]:
@@ -89,13 +89,13 @@ def passes(node: UOp, dependent: set[UOp]) -> bool:
     return not dependent.isdisjoint(node.src)
 
 
-class _Walk:
-    """The cotangents so far."""
+class _Cotangents:
+    """What has arrived at each node so far."""
 
     def __init__(self, order: Sequence[UOp], targets: Sequence[UOp]) -> None:
         self.targets = frozenset(targets)
         self.dependent = dependents(order, targets)
-        self.cotangents: dict[UOp, Flow] = {}
+        self.flows: dict[UOp, Flow] = {}
         # the outputs of one host call are transposed together, when the first of them in the order is reached
         self.calls: dict[tuple[object, ...], list[UOp]] = {}
         for node in order:
@@ -109,15 +109,15 @@ class _Walk:
             # Each is summed on its own, as the product of matrices that it may be; their sum would be none.
             self.add(node.src[0], linear_backward(node, flow)[0])
             return
-        known = self.cotangents.get(node)
-        self.cotangents[node] = flow if known is None else join(known, flow)
+        known = self.flows.get(node)
+        self.flows[node] = flow if known is None else join(known, flow)
 
     def visit(self, node: UOp) -> None:
         """Send the cotangent of `node` to its sources."""
         if node.op is Ops.EXTERN:
             self.visit_call(node)
             return
-        flow = self.cotangents.get(node)
+        flow = self.flows.get(node)
         if flow is None:
             return
         power = power_of_length(node, self.targets) if node.op in POWERS else None
@@ -147,7 +147,7 @@ class _Walk:
         members = self.calls[(node.arg[0], node.arg[1], node.src)]
         if node is not members[0]:
             return
-        flows: dict[int, Flow] = {m.arg[2]: self.cotangents[m] for m in members if m in self.cotangents}
+        flows: dict[int, Flow] = {m.arg[2]: self.flows[m] for m in members if m in self.flows}
         if not flows:
             return
         extern = EXTERNS[node.arg[0]]
@@ -171,27 +171,12 @@ class _Walk:
         send what comes out to `sources`.
         """
         asked = [place for place in places if place is not None]
-        order = order_above([tangent for tangent, _ in seeds], set(sources))
+        # a rule costs what it adds, not what came before; the order is that in which cotangents are added up
+        order = walk([tangent for tangent, _ in seeds], set(sources), last_first=True)
         passed = iter(_pull(order, seeds, asked))
         for s, place in zip(sources, places, strict=True):
             if place is not None:
                 self.add(s, next(passed))
-
-
-def order_above(roots: Iterable[UOp], known: set[UOp]) -> list[UOp]:
-    """As `toposort`, without what lies below a `known` node: a rule costs what it adds, not all that came before."""
-    order: list[UOp] = []
-    seen = set(known)
-    stack = [(root, False) for root in roots]
-    while stack:
-        node, sources_done = stack.pop()
-        if sources_done:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack.extend([(s, False) for s in node.src])
-    return order
 
 
 def placeholder(x: UOp) -> UOp:

@@ -9,9 +9,9 @@ from uopc_core.errors import ShapeError
 from uopc_core.ir.composite import const_of, zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, toposort
+from uopc_core.ir.uop import UOp, walk
 from uopc_core.transform.flow import Flow, flow_of, join, times
-from uopc_core.transform.gradient import dependents, order_above, passes, placeholder
+from uopc_core.transform.gradient import dependents, passes, placeholder
 from uopc_core.transform.lengths import POWERS, power_of_length
 from uopc_core.transform.linearizations import linearization_of
 from uopc_core.transform.masks import anywhere, linear_forward
@@ -37,7 +37,7 @@ def jvp(roots: Sequence[UOp], targets: Sequence[UOp], tangents: Sequence[UOp]) -
             raise ShapeError(f"jvp: expected a tangent like {target}, got {tangent}")
         if const_of(tangent) != 0:
             known[target] = flow_of(tangent)
-    _push(toposort(roots), known)
+    _push(walk(roots), known)
     return [known[root].value if root in known else zeros_like(root) for root in roots]
 
 
@@ -83,7 +83,7 @@ def _through(
     places = [None if flow is None else placeholder(s) for s, flow in zip(sources, flows, strict=True)]
     tangent = rule(tuple(places))
     inside = {place: flow for place, flow in zip(places, flows, strict=True) if place is not None and flow is not None}
-    _push(order_above([tangent], set(sources)), inside)
+    _push(walk([tangent], set(sources)), inside)
     return inside.get(tangent) or Flow(zeros_like(node))
 
 

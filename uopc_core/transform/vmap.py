@@ -15,7 +15,7 @@ from uopc_core.errors import ShapeError
 from uopc_core.ir.composite import broadcast_to, const_of, full, iota, stack
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import ELEMENTWISE, LEAVES, Ops
-from uopc_core.ir.uop import TRACED, UOp, toposort
+from uopc_core.ir.uop import TRACED, UOp, walk
 
 __all__ = ["BATCHING", "Batching", "Operands", "batch"]
 
@@ -57,7 +57,7 @@ def batch(roots: Sequence[UOp], replacements: Mapping[UOp, UOp]) -> list[UOp]:
     made = dict(replacements)
     # what depends on a traced leaf is traced
     mask = TRACED if all(leaf.flags & TRACED for leaf in replacements) else 0
-    for node in _traced_order(roots) if mask else toposort(roots):
+    for node in walk(roots, made, mask):
         if node not in made and not made.keys().isdisjoint(node.src):
             nodes = tuple([made.get(s, s) for s in node.src])
             made[node] = BATCHING[node.op](node, Operands(nodes, tuple([s in made for s in node.src]), size))
@@ -73,22 +73,6 @@ def _batch_size(replacements: Mapping[UOp, UOp]) -> int:
     if len(sizes) != 1:
         raise ShapeError(f"vmap: expected one extent of the batched axes, got {sorted(sizes)}")
     return sizes.pop()
-
-
-def _traced_order(roots: Sequence[UOp]) -> list[UOp]:
-    """As `toposort`, of the traced nodes alone."""
-    order: list[UOp] = []
-    seen: set[UOp] = set()
-    stack = [(root, False) for root in roots]
-    while stack:
-        node, sources_done = stack.pop()
-        if sources_done:
-            order.append(node)
-        elif node not in seen and node.flags & TRACED:
-            seen.add(node)
-            stack.append((node, True))
-            stack.extend([(s, False) for s in node.src])
-    return order
 
 
 def _repeated(x: UOp, size: int) -> UOp:
