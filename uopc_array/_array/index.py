@@ -20,7 +20,7 @@ from uopc_array._array.realize import NumPyArray, buffer_from_numpy, buffer_of_n
 from uopc_array._array.tracing import trace_error
 from uopc_core import TRACED, UOp, dtypes, is_bool, is_integer, name_of
 from uopc_core.errors import TraceError
-from uopc_core.numerics.indexing import ParsedKey, is_plain, parse, picked, read_box, view_of
+from uopc_core.numerics.indexing import ParsedKey, parse, picked, read_box, view_of
 
 __all__ = [
     "ItemLens",
@@ -159,8 +159,13 @@ class ItemLens(Lens):
 
 def is_plain_key(key: Any) -> bool:
     """Whether a key is of plain ints, slices of those, None and an ellipsis, whatever the array."""
-    if type(key) is slice:
-        return is_plain(key.start) and is_plain(key.stop) and is_plain(key.step)
+    if type(key) is slice:  # `is_plain` of its parts, spelled out
+        start, stop, step = key.start, key.stop, key.step
+        return (
+            (start is None or type(start) is int)
+            and (stop is None or type(stop) is int)
+            and (step is None or type(step) is int)
+        )
     if type(key) is tuple:
         for item in cast("tuple[Any, ...]", key):
             if type(item) is not int and (type(item) is tuple or not is_plain_key(item)):
