@@ -152,8 +152,12 @@ def _derivatives(problem: _Problem) -> list[Values]:
 
 
 def _bits(problem: _Problem) -> Failure | None:
-    """Compiled, every derivative has the bits that it has interpreted, under `jit` too."""
-    with context(tier="interpret"):
+    """Compiled, every derivative has the bits that it has interpreted, under `jit` too.
+
+    Of the same graph: what is computed at its line twice is two leaves, where a graph has one node, through which a
+    derivative is added up in another order.
+    """
+    with context(tier="interpret", at_once=0):
         wanted = _derivatives(problem)
     runs = {"compiled": _derivatives(problem)}
     jitted = xp.jit(_gradient(problem))
