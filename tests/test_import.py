@@ -16,7 +16,7 @@ import uopc_core
 LATE = {
     *("optree", "opt_einsum", "subprocess", "hashlib", "concurrent.futures"),
     *("uopc_core.rewrite", "uopc_core.loop", "uopc_core.codegen", "uopc_core.transform", "uopc_core.tensor"),
-    *("uopc_core.schedule.plan", "uopc_core.runtime.planned", "uopc_core.runtime.compiled"),
+    *("uopc_core.schedule.plan", "uopc_core.runtime.auto", "uopc_core.runtime.compiled"),
 }
 
 

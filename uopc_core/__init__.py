@@ -41,13 +41,21 @@ from uopc_core.lazy import compute_with, load_name
 from uopc_core.recent import Recent
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import program_now, realize_all, value_now
+from uopc_core.runtime.executors import (
+    EXECUTORS,
+    Executor,
+    PreparedPlan,
+    register_executor,
+    unregister_executor,
+    warm_up,
+)
 from uopc_core.runtime.pending import note_release
 from uopc_core.settings import AT_ONCE, context, current
 
 if TYPE_CHECKING:
     from uopc_core.ir.text import from_uir, to_uir
+    from uopc_core.runtime.executable import Executable
     from uopc_core.runtime.explain import explain, explain_nodes
-    from uopc_core.runtime.planned import Executable, prepare_compiler
     from uopc_core.runtime.summary import toolchain_summary
     from uopc_core.schedule.plan import clear_plans, make_plan, plan_stats
     from uopc_core.tensor import Tensor
@@ -58,14 +66,17 @@ if TYPE_CHECKING:
 __all__ = [
     "AT_ONCE",
     "DTYPES",
+    "EXECUTORS",
     "EXTERNS",
     "TRACED",
     "TRACKED",
     "Buffer",
     "DType",
     "Executable",
+    "Executor",
     "Extern",
     "Ops",
+    "PreparedPlan",
     "Recent",
     "Scalar",
     "Tensor",
@@ -98,18 +109,20 @@ __all__ = [
     "name_of",
     "note_release",
     "plan_stats",
-    "prepare_compiler",
     "program_now",
     "pull_back",
     "real_dtype",
     "realize_all",
+    "register_executor",
     "register_extern",
     "searchsorted_vector",
     "sort_last_axis",
     "to_uir",
     "toolchain_summary",
+    "unregister_executor",
     "value_now",
     "walk",
+    "warm_up",
 ]
 
 _LATE = {
@@ -117,8 +130,7 @@ _LATE = {
     "to_uir": "uopc_core.ir.text",
     "explain": "uopc_core.runtime.explain",
     "explain_nodes": "uopc_core.runtime.explain",
-    "Executable": "uopc_core.runtime.planned",
-    "prepare_compiler": "uopc_core.runtime.planned",
+    "Executable": "uopc_core.runtime.executable",
     "toolchain_summary": "uopc_core.runtime.summary",
     "clear_plans": "uopc_core.schedule.plan",
     "make_plan": "uopc_core.schedule.plan",

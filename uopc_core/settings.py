@@ -7,7 +7,7 @@ overrides, and reading one costs some 20 ns.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -22,9 +22,19 @@ if TYPE_CHECKING:
 else:
     pathlib = LazyModule("pathlib")
 
-__all__ = ["SWITCHES", "Settings", "Switch", "context", "current", "settings_from_environment", "when_eager"]
+__all__ = [
+    "SWITCHES",
+    "Settings",
+    "Switch",
+    "context",
+    "current",
+    "set_tiers",
+    "settings_from_environment",
+    "when_eager",
+]
 
 MAX_THREADS = 256  # what the C runtime has room for
+TIERS = ("auto", "compile", "interpret")  # who computes; see `runtime/executors.py`
 AT_ONCE = 1 << 15  # elements, see `uopc_array/_array/at_once.py`
 
 
@@ -118,8 +128,8 @@ SWITCHES: tuple[Switch, ...] = (
             "UOPC_TIER",
             lambda: "auto",
             str,
-            _one_of("auto", "compile", "interpret"),
-            "auto, compile, interpret",
+            _one_of(*TIERS),
+            ", ".join(TIERS),
         ),
         "who computes: C for what is large or repeated and NumPy for the rest; always C; always NumPy",
     ),
@@ -150,6 +160,12 @@ SWITCHES: tuple[Switch, ...] = (
     ),
 )
 _BY_NAME: dict[str, Switch] = {switch.name: switch for switch in SWITCHES}
+
+
+def set_tiers(names: Iterable[str]) -> None:
+    """Have `names` be the values that `context` takes for `tier`."""
+    words = tuple(names)
+    _BY_NAME["tier"] = replace(_BY_NAME["tier"], accepts=_one_of(*words), valid=", ".join(words))
 
 
 def _check(switch: Switch, label: str, value: Any) -> Any:

@@ -11,6 +11,7 @@ from tests.support.live_memory import live_bytes
 from uopc_core import plan_stats, walk
 from uopc_core.interpret import immediate
 from uopc_core.runtime import execute
+from uopc_core.runtime.executors import Executor
 from uopc_core.schedule.canonical import Canonical
 from uopc_core.tensor import Tensor
 
@@ -21,9 +22,9 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
     run, evaluate_now = execute._run, immediate.evaluate_now
 
-    def counting_run(canonical: Canonical, tier: str) -> Any:
+    def counting_run(canonical: Canonical, executor: Executor) -> Any:
         sizes.append(len(canonical.order))
-        return run(canonical, tier)
+        return run(canonical, executor)
 
     def counting_evaluate(roots: Any) -> Any:
         sizes.append(len(walk(roots)))

@@ -12,8 +12,8 @@ from uopc_core.extern.sorting import sort_last_axis
 from uopc_core.ir import UOp
 from uopc_core.ir.composite import concat, full
 from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.executable import Executable
 from uopc_core.runtime.execute import realize_all
-from uopc_core.runtime.planned import Executable
 from uopc_core.settings import context
 
 A = np.random.default_rng(0).standard_normal((3, 3))

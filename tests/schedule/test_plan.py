@@ -9,7 +9,7 @@ from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.composite import broadcast_to, matmul, reduce_axes, unsqueeze
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.runtime.interpreted import run_interpreted
+from uopc_core.runtime.executors import INTERPRET
 from uopc_core.runtime.rendered import render_plan
 from uopc_core.schedule.plan import make_plan, plan_stats
 from uopc_core.schedule.steps import HostCall, Plan
@@ -18,7 +18,7 @@ from uopc_core.schedule.steps import HostCall, Plan
 def planned(*roots: UOp) -> Plan:
     """The plan of `roots`, after a check that running it kernel by kernel gives what the graph gives."""
     plan, bindings = make_plan(roots)
-    results = run_interpreted(plan, bindings.buffers, bindings.scalars)
+    results = INTERPRET.prepared(plan).run(bindings.buffers, bindings.scalars)
     for result, expected in zip(results, evaluate(roots), strict=True):
         assert result.shape == expected.shape
         np.testing.assert_allclose(result.array, expected, rtol=2e-5, atol=1e-6)
@@ -182,4 +182,4 @@ def test_a_chain_of_100_000_ops_is_planned_in_bounded_kernels():
     value = bindings.buffers[0].array
     for _ in range(50_000):
         value = value * 0.999 + 1.0
-    np.testing.assert_array_equal(run_interpreted(plan, bindings.buffers, bindings.scalars)[0].array, value)
+    np.testing.assert_array_equal(INTERPRET.prepared(plan).run(bindings.buffers, bindings.scalars)[0].array, value)

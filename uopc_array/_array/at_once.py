@@ -25,7 +25,7 @@ from uopc_array._array.index import ItemLens, is_plain_key
 from uopc_array._array.lenses import Lens, MoveLens
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
-from uopc_core import AT_ONCE, DTYPES, DType, Ops, UOp, converted, current, value_now
+from uopc_core import AT_ONCE, DTYPES, EXECUTORS, DType, Ops, UOp, converted, current, value_now
 from uopc_core.errors import IndexBoundsError
 
 __all__ = [
@@ -73,7 +73,7 @@ def quietly(function: Callable[..., Any], *args: Any) -> Any:
 def bound() -> int:
     """Elements up to which an array is small here."""
     settings = current()
-    return settings.at_once if HAS_GLOBAL_LOCK and settings.tier != "compile" else 0
+    return settings.at_once if HAS_GLOBAL_LOCK and EXECUTORS[settings.tier].numpy_work else 0
 
 
 class Part(View):

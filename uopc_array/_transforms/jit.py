@@ -178,7 +178,7 @@ class JittedFunction(TracedFunction, Generic[P, R]):
         """The trace for such arguments, made if there is none."""
         trace = self._traces.get(given.key_with(views))
         if trace is None:
-            uopc_core.prepare_compiler()
+            uopc_core.warm_up()
             trace = make_trace(self.function, given, views)
             key = given.key_with(views)
             if trace.grown:

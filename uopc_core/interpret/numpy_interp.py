@@ -15,23 +15,20 @@ import numpy as np
 
 from uopc_core.interpret.blockwise import LARGE, Group, find_groups
 from uopc_core.interpret.loops import loops_wanted, prepare_loops
-from uopc_core.interpret.numpy_ops import NUMPY_OPS, VIEWS, NumpyFunction
+from uopc_core.interpret.numpy_ops import NUMPY_OPS, NumpyFunction
+from uopc_core.interpret.rules import Array, call_of, extern_key, hand_out, viewed
 from uopc_core.interpret.strided import Write, find_writes, strided_slice
-from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 
-__all__ = ["BROADCASTS", "NUMPY_OPS", "Array", "Program", "evaluate", "hand_out", "lower_to_numpy"]
+__all__ = ["NUMPY_OPS", "Array", "Program", "evaluate", "lower_to_numpy"]
 
-Array = np.ndarray[Any, Any]
 # (function, src, out, dead): slots[out] = function(*slots[src]), after which nobody needs the slots `dead`
 Step = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
 
 _FOREIGN = -1  # owner of memory that a program must not hand out
-_CONST, _EXPAND, _RESHAPE, _EXTERN = Ops.CONST, Ops.EXPAND, Ops.RESHAPE, Ops.EXTERN
+_CONST, _EXTERN = Ops.CONST, Ops.EXTERN
 _WRITE_OVER = frozenset({Ops.WHERE, Ops.SCATTER})  # ops whose function takes `out`, besides ufuncs
-# ops whose function broadcasts its operands
-BROADCASTS = frozenset({*UFUNCS, Ops.WHERE, Ops.COMPLEX})
 
 
 class Program:
@@ -88,17 +85,6 @@ class Program:
         return [hand_out(slots[slot], root, aliased) for slot, root, aliased in self._roots]
 
 
-def hand_out(value: Any, root: UOp, aliased: bool) -> Array:
-    """`value` as an array of its own; `aliased` says that somebody else has its memory."""
-    if type(value) is not np.ndarray:
-        return np.array(value, root.dtype)
-    base = value.base
-    # a part of a larger array is copied too, lest it keep the rest alive
-    if aliased or (base is not None and base.nbytes != value.nbytes) or not value.flags.c_contiguous:
-        return np.array(value, order="C")
-    return value
-
-
 class _Lowering:
     """The state of one `lower_to_numpy`: the slot of each node, and who owns the memory behind each slot."""
 
@@ -132,10 +118,10 @@ class _Lowering:
             slot = self.new_slot(self.owner[source])
             self.steps.append((part.of, (source,), slot))
         else:
-            sources = self.unexpanded(node) if op in BROADCASTS else node.src
+            function, sources = call_of(node, op, node.src, self.slot_of)
             src = tuple([self.slot_of[s] for s in sources])
-            slot = self.new_slot(self.owner[src[0]] if op in VIEWS else None)
-            function = NUMPY_OPS[op](node)
+            lender = viewed(op, sources)
+            slot = self.new_slot(None if lender is None else self.owner[self.slot_of[lender]])
             self.steps.append((function, src, slot))
             if prod(node.shape) >= LARGE and (isinstance(function, np.ufunc) or op in _WRITE_OVER):
                 self.large[slot] = node
@@ -154,32 +140,14 @@ class _Lowering:
         self.large[slot] = node
         self.steps.append((write.function, (self.slot_of[write.value], self.slot_of[write.base]), slot))
 
-    def unexpanded(self, node: UOp) -> Sequence[UOp]:
-        """The sources of an elementwise node, EXPANDs left to NumPy's broadcasting where that still gives the shape."""
-        sources = [self.narrow(s) if s.op is _EXPAND else s for s in node.src]
-        for s in sources:
-            if s.shape == node.shape:
-                return sources
-        return node.src
-
-    def narrow(self, node: UOp) -> UOp:
-        """What the EXPAND `node` broadcasts: a scalar itself where it is one, since NumPy is fastest with those."""
-        x = node.src[0]
-        if node.realized is not None or x not in self.slot_of:
-            return node
-        if x.op is _RESHAPE and x.src[0].shape == () and x.src[0] in self.slot_of:
-            return x.src[0]
-        return x
-
     def add_extern(self, node: UOp) -> int:
-        name, params, number = node.arg
-        key = (name, params, node.src)
+        key = extern_key(node, node.src)
         if key not in self.extern_calls:
             self.extern_calls[key] = self.new_slot()
-            src = tuple([self.slot_of[s] for s in node.src])
-            self.steps.append((NUMPY_OPS[_EXTERN](node), src, self.extern_calls[key]))
+            function, sources = call_of(node, _EXTERN, node.src)
+            self.steps.append((function, tuple([self.slot_of[s] for s in sources]), self.extern_calls[key]))
         slot = self.new_slot()
-        self.steps.append((itemgetter(number), (self.extern_calls[key],), slot))
+        self.steps.append((itemgetter(node.arg[2]), (self.extern_calls[key],), slot))
         return slot
 
     def finish(self, kept: Iterable[int]) -> list[Step]:

@@ -13,19 +13,29 @@ import numpy as np
 
 from uopc_core.codegen.c_source import Source
 from uopc_core.dtype import dtypes
+from uopc_core.errors import CompileError
+from uopc_core.forks import in_forked_child
 from uopc_core.interpret.externs import call_extern
 from uopc_core.ir.extern import EXTERNS
+from uopc_core.runtime.background import in_background
 from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.runtime.cache import compile_many, is_compiled
 from uopc_core.runtime.interpreted import HostInputs
 from uopc_core.runtime.placement import Placement
 from uopc_core.runtime.rendered import render_plan, slots_of
-from uopc_core.runtime.runner import Program, ProgramStep, prepare_runtime_meanwhile, uncompiled_runtime
-from uopc_core.runtime.verified import program_step, verify_run
+from uopc_core.runtime.runner import (
+    Program,
+    ProgramStep,
+    prepare_runtime,
+    prepare_runtime_meanwhile,
+    uncompiled_runtime,
+)
+from uopc_core.runtime.toolchain import find_toolchain
+from uopc_core.runtime.verified import program_step, verified_runs
 from uopc_core.schedule.steps import HostCall, Plan
 from uopc_core.settings import current
 
-__all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use", "uncompiled_sources"]
+__all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use", "prepare_compiler", "uncompiled_sources"]
 
 Array = np.ndarray[Any, Any]
 
@@ -63,6 +73,25 @@ def kernels_in_use(plan: Plan) -> bool:
     return bool(_in_use) and all(hash(source.text) in _in_use for source in _sources(plan))
 
 
+def prepare_compiler() -> None:
+    """Have the compiler looked for, and what runs its kernels compiled, while something else is done.
+
+    Where both are known already, which they are for the whole machine after the first time, nothing happens.
+    """
+    if not _is_prepared:
+        _is_prepared.append(True)
+        in_background(_find_and_prepare)
+
+
+def _find_and_prepare() -> None:
+    if find_toolchain() is not None:
+        prepare_runtime()
+
+
+_is_prepared: list[bool] = []
+in_forked_child(_is_prepared.clear)
+
+
 class CompiledPlan:
     """A plan with its kernels compiled. Safe to run from several threads at once."""
 
@@ -70,8 +99,12 @@ class CompiledPlan:
         """Compile `plan`.
 
         Raises:
-            CompileError: the compiler refused a kernel.
+            CompileError: there is no compiler, or it refused a kernel.
         """
+        if find_toolchain() is None:
+            raise CompileError(
+                'tier="compile": there is no C compiler; set CC to one, or use tier="auto" to compute with NumPy'
+            )
         self.plan = plan
         steps, sources = render_plan(plan), _sources(plan)
         prepare_runtime_meanwhile()
@@ -126,7 +159,7 @@ class CompiledPlan:
                 pointers += [start + offset for offset in self._offsets]
             self._program.run(pointers, scalars)
         if current().verify:
-            verify_run(self.plan, buffers, scalars, results)
+            verified_runs(self.plan).check(buffers, scalars, results)
         return results
 
     def _run_segments(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Buffer]:

@@ -1,4 +1,5 @@
-"""Ask for values: small and cold graphs are evaluated by NumPy right here, all others get a plan (`planned.py`).
+"""Ask for values: small and cold graphs are evaluated by NumPy right here, all others get a plan,
+which an executor runs (`executors.py`).
 
 Who computes is a pure function of the graph and of how often this process has run it, never of time or of what a cache
 holds. The planner and the compiler are loaded when the first graph needs them.
@@ -20,22 +21,22 @@ from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.lazy import LazyModule
 from uopc_core.recent import Recent
 from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.executors import INTERPRET, Executor, current_executor
 from uopc_core.schedule.canonical import WORTH_KEEPING, Canonical, canonicalise, params_of, rebuild
 from uopc_core.schedule.library_work import may_be_contraction
 from uopc_core.schedule.shared import held_above, read_elsewhere
-from uopc_core.settings import current
 
 if TYPE_CHECKING:
-    from uopc_core.runtime import loops, planned
+    from uopc_core.runtime import loops
+    from uopc_core.schedule import plan as planner
 else:
     loops = LazyModule("uopc_core.runtime.loops", computes=True)
-    planned = LazyModule("uopc_core.runtime.planned", computes=True)
+    planner = LazyModule("uopc_core.schedule.plan", computes=True)
 
 __all__ = ["MAX_DEPTH", "program_now", "realize_all", "value_now"]
 
 MAX_DEPTH = 1000  # a handle whose graph is deeper realizes itself
 DIRECT_WORK = 100_000  # work up to which a cold graph is evaluated node by node, without a plan
-COMPILE_WORK = 4_000_000  # work, over all runs, after which a graph is compiled
 CALL_WORK = 300  # what a NumPy call counts for besides its elements
 TOO_SMALL = 2000  # work up to which NumPy is faster than any call of compiled code
 MAX_STEPS_NOW = 16  # from memory to a value that is computed at the line itself
@@ -135,8 +136,8 @@ def _settle(computed: Mapping[UOp, Buffer]) -> None:
 
 def _compute(waiting: Sequence[UOp]) -> dict[UOp, Buffer]:
     """The memory of `waiting` and of whatever else was computed for a handle's sake."""
-    tier = current().tier
-    if tier != "compile":
+    executor = current_executor()
+    if executor.numpy_work:
         outputs = _outputs_if_tiny(waiting)
         if outputs is not None:
             return {
@@ -144,15 +145,15 @@ def _compute(waiting: Sequence[UOp]) -> dict[UOp, Buffer]:
                 for node, value in zip(outputs, evaluate_now(outputs), strict=True)
             }
     try:
-        canonical = _with_others(waiting, tier)
-        results = _run(canonical, tier)
+        canonical = _with_others(waiting, executor)
+        results = _run(canonical, executor)
     except Exception:  # of what is computed along it is told to whoever asks for that
         canonical = canonicalise(waiting)
-        results = _run(canonical, tier)
+        results = _run(canonical, executor)
     return dict(zip(canonical.outputs, results, strict=True))
 
 
-def _with_others(waiting: Sequence[UOp], tier: str) -> Canonical:
+def _with_others(waiting: Sequence[UOp], executor: Executor) -> Canonical:
     """`waiting` with the handles' nodes that would compute again what is computed for it.
 
     Where these are many, the oldest are computed first, some at a time: so a plan is no larger for a longer loop.
@@ -169,7 +170,7 @@ def _with_others(waiting: Sequence[UOp], tier: str) -> Canonical:
             continue
         first = canonicalise(found[:MAX_ALONG])
         first = canonicalise([*found[:MAX_ALONG], *_read_elsewhere(first)])
-        _settle(dict(zip(first.outputs, _run(first, tier), strict=True)))
+        _settle(dict(zip(first.outputs, _run(first, executor), strict=True)))
 
 
 def _read_elsewhere(canonical: Canonical) -> list[UOp]:
@@ -212,17 +213,15 @@ def _is_tiny(outputs: dict[UOp, None], seen: dict[UOp, tuple[UOp, ...]]) -> bool
     return True
 
 
-def _run(canonical: Canonical, tier: str) -> list[Buffer]:
-    if tier == "compile":
-        planned.require_compiler()
+def _run(canonical: Canonical, executor: Executor) -> list[Buffer]:
     record = _records.get(canonical.key) or _records.add(canonical.key, _Record(canonical))
     record.runs += 1
-    work = record.work
-    if tier == "auto" and record.runs * work < COMPILE_WORK:
-        tier = "interpret"
-    if tier == "interpret" and record.is_direct:
-        return _run_directly(canonical, record)
-    return planned.run_canonical(canonical, tier)
+    if record.runs * record.work < executor.numpy_work:
+        if record.is_direct:
+            return _run_directly(canonical, record)
+        executor = INTERPRET
+    bindings = canonical.bindings
+    return executor.prepared(planner.plan_for(canonical)).run(bindings.buffers, bindings.scalars)
 
 
 def _run_directly(canonical: Canonical, record: _Record) -> list[Buffer]:

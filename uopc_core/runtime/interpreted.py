@@ -16,7 +16,7 @@ from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.schedule.kernel import Kernel, KernelCall
 from uopc_core.schedule.steps import HostCall, Plan
 
-__all__ = ["HostInputs", "evaluate_kernel", "loops_of_plan", "run_interpreted"]
+__all__ = ["HostInputs", "InterpretedPlan", "evaluate_kernel", "loops_of_plan"]
 
 Array = np.ndarray[Any, Any]
 
@@ -51,8 +51,8 @@ def _view_functions(view: UOp) -> list[Any]:
     return [NUMPY_OPS[node.op](node) for node in walk([view]) if node.op is not Ops.PARAM]
 
 
-class _InterpretedPlan:
-    """The steps of a plan as NumPy programs, with what is dead after each."""
+class InterpretedPlan:
+    """The steps of a plan as NumPy programs, with what is dead after each. Safe to run from several threads at once."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -75,7 +75,19 @@ class _InterpretedPlan:
         given = [p for p in params if p.arg[2] == "buffer" and step.inputs[p.arg[0]] in once]
         return step, lower_to_numpy(step.kernel.outputs, params, given), params
 
-    def run(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Array]:
+    def run(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Buffer]:
+        """The outputs for these inputs.
+
+        Raises:
+            IndexBoundsError: a gather or scatter met an index outside its axis.
+        """
+        results: list[Buffer] = []
+        for (slot, shape), value in zip(self.plan.outputs, with_room(self._evaluate, buffers, scalars), strict=True):
+            own = slot < self.plan.n_inputs and buffers[slot].shape == shape
+            results.append(buffers[slot] if own else Buffer.from_numpy(value, copy=False))
+        return results
+
+    def _evaluate(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Array]:
         memory: list[Any] = [None] * len(self.plan.slots)
         memory[: len(buffers)] = [buffer.array for buffer in buffers]
         for (step, *how), dead in zip(self.steps, self.dead, strict=True):
@@ -114,15 +126,3 @@ def _value(step: KernelCall, param: UOp, memory: Sequence[Any], scalars: Sequenc
     place: int = param.arg[0]
     number = step.inputs[place]
     return memory[number] if param.arg[2] == "buffer" else scalars[number]
-
-
-def run_interpreted(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Buffer]:
-    """Run `plan` on NumPy; the results do not share memory with the inputs, unless an output is an input."""
-    prepared = plan.prepared.get("interpreted")
-    if prepared is None:
-        prepared = plan.prepared.setdefault("interpreted", _InterpretedPlan(plan))
-    results: list[Buffer] = []
-    for (slot, shape), value in zip(plan.outputs, with_room(prepared.run, buffers, scalars), strict=True):
-        own = slot < plan.n_inputs and buffers[slot].shape == shape
-        results.append(buffers[slot] if own else Buffer.from_numpy(value, copy=False))
-    return results

@@ -7,23 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from uopc_core.codegen.c_source import Source, render
-from uopc_core.loop.fuse import fuse_rows
+from uopc_core.loop.fuse import fuse_rows, lower_group
+from uopc_core.loop.loop_ir import print_function
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.steps import HostCall, Plan
+from uopc_core.schedule.steps import HostCall, PerPlan, Plan
 
-__all__ = ["Fused", "fused_steps", "render_plan", "slots_of"]
+__all__ = ["Fused", "fused_steps", "loops_and_c", "render_plan", "slots_of"]
 
 
+@PerPlan
 def render_plan(plan: Plan) -> list[Source | HostCall]:
     """The C of every kernel of `plan` and its host calls, in order; the same list each time."""
-    rendered = plan.prepared.get("rendered")
-    if rendered is None:
-        rendered = plan.prepared.setdefault("rendered", _render(plan))
-    return rendered
-
-
-def _render(plan: Plan) -> list[Source | HostCall]:
     toolchain = find_toolchain()
     has_libmvec = toolchain is not None and toolchain.has_libmvec
     return [
@@ -69,3 +64,17 @@ def slots_of(step: Source | HostCall) -> tuple[list[int], list[int]]:
     if isinstance(step, Source):
         return list(step.inputs), list(step.outputs)
     return [operand.slot for operand in step.inputs], [slot for _, slot in step.outputs]
+
+
+def loops_and_c(plan: Plan) -> list[str]:
+    """Of every function that is compiled for `plan`, its loops, and the C that a compiler is or would be given."""
+    parts: list[str] = []
+    begin = 0
+    for fused, source in zip(fused_steps(plan), render_plan(plan), strict=True):
+        n_steps = len(fused.calls) if isinstance(fused, Fused) else 1
+        if isinstance(fused, Fused) and isinstance(source, Source):
+            parts.append(print_function(lower_group(fused.calls, fused.needed)))
+            note = f" (steps {begin} to {begin + n_steps - 1} in one)" if n_steps > 1 else ""
+            parts.append(f"# C of the kernel that writes slots {list(source.outputs)}{note}\n" + source.text)
+        begin += n_steps
+    return parts

@@ -20,9 +20,9 @@ from uopc_core.runtime.interpreted import HostInputs
 from uopc_core.runtime.runner import Program, ProgramStep
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.steps import HostCall, Plan
+from uopc_core.schedule.steps import HostCall, PerPlan, Plan
 
-__all__ = ["CHECKED_RUNS", "program_step", "verify_run"]
+__all__ = ["CHECKED_RUNS", "program_step", "verified_runs"]
 
 CHECKED_RUNS = 2
 
@@ -45,10 +45,11 @@ def program_step(source: Source, function: Any, place: Mapping[int, int] | None 
     )
 
 
-class _Kernels:
-    """The kernels of a plan, each compiled by itself."""
+class _VerifiedRuns:
+    """The kernels of a plan, each compiled by itself, and the first runs checked by them."""
 
     def __init__(self, plan: Plan) -> None:
+        self.plan = plan
         toolchain = find_toolchain()
         has_libmvec = toolchain is not None and toolchain.has_libmvec
         calls = [step for step in plan.steps if isinstance(step, KernelCall)]
@@ -60,38 +61,37 @@ class _Kernels:
         ]
         self.runs = 0
 
+    def check(self, buffers: Sequence[Buffer], scalars: Sequence[Any], results: Sequence[Buffer]) -> None:
+        """Check one run of the plan whose `results` came from fused code.
 
-def verify_run(plan: Plan, buffers: Sequence[Buffer], scalars: Sequence[Any], results: Sequence[Buffer]) -> None:
-    """Check one run of `plan` whose `results` came from fused code.
+        Raises:
+            VerifyError: a kernel and the interpreter differ, or fused and unfused code do.
+        """
+        if self.runs >= CHECKED_RUNS:
+            return
+        self.runs += 1
+        memory: list[Any] = [*buffers, *[None] * (len(self.plan.slots) - len(buffers))]
+        compiled = iter(zip(self.programs, self.sources, strict=True))
+        for step in self.plan.steps:
+            for slot in _written(step):
+                memory[slot] = Buffer.empty(self.plan.slots[slot].shape, self.plan.slots[slot].dtype)
+            if isinstance(step, HostCall):
+                _run_host(step, memory)
+            else:
+                program, source = next(compiled)
+                program.run([0 if buffer is None else buffer.pointer for buffer in memory], scalars)
+                values = [
+                    memory[number].array if kind == "buffer" else scalars[number]
+                    for number, kind in zip(step.inputs, step.kernel.kinds, strict=True)
+                ]
+                check_kernel(step.kernel, values, [memory[slot].array for slot in step.outputs], source.text)
+        for (slot, shape), result in zip(self.plan.outputs, results, strict=True):
+            check_same(
+                result.array, memory[slot].array.reshape(shape), "fused code against the same kernels run one by one"
+            )
 
-    Raises:
-        VerifyError: a kernel and the interpreter differ, or fused and unfused code do.
-    """
-    kernels = plan.prepared.get("kernels")
-    if kernels is None:
-        kernels = plan.prepared["kernels"] = _Kernels(plan)
-    if kernels.runs >= CHECKED_RUNS:
-        return
-    kernels.runs += 1
-    memory: list[Any] = [*buffers, *[None] * (len(plan.slots) - len(buffers))]
-    compiled = iter(zip(kernels.programs, kernels.sources, strict=True))
-    for step in plan.steps:
-        for slot in _written(step):
-            memory[slot] = Buffer.empty(plan.slots[slot].shape, plan.slots[slot].dtype)
-        if isinstance(step, HostCall):
-            _run_host(step, memory)
-        else:
-            program, source = next(compiled)
-            program.run([0 if buffer is None else buffer.pointer for buffer in memory], scalars)
-            values = [
-                memory[number].array if kind == "buffer" else scalars[number]
-                for number, kind in zip(step.inputs, step.kernel.kinds, strict=True)
-            ]
-            check_kernel(step.kernel, values, [memory[slot].array for slot in step.outputs], source.text)
-    for (slot, shape), result in zip(plan.outputs, results, strict=True):
-        check_same(
-            result.array, memory[slot].array.reshape(shape), "fused code against the same kernels run one by one"
-        )
+
+verified_runs = PerPlan(_VerifiedRuns)
 
 
 def _written(step: KernelCall | HostCall) -> list[int]:

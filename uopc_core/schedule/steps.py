@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from uopc_core.dtype import DType
 from uopc_core.ir.uop import UOp
 from uopc_core.lazy import late_property
 from uopc_core.schedule.kernel import Kernel, KernelCall
 
-__all__ = ["HostCall", "HostInput", "Plan", "Slot", "Step"]
+__all__ = ["HostCall", "HostInput", "PerPlan", "Plan", "Slot", "Step"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,7 @@ class Plan:
         steps: kernels and host calls in order.
         outputs: a slot and a shape each; the slot of an input where the output is that input.
         work: elements computed, all kernels and host calls together.
-        runs: executions of this plan in this process.
-        prepared: what the executor derived from the plan, kept with it.
+        kept: what `PerPlan` slots hold.
     """
 
     slots: tuple[Slot, ...]
@@ -67,8 +68,7 @@ class Plan:
     steps: tuple[Step, ...]
     outputs: tuple[tuple[int, tuple[int, ...]], ...]
     work: int
-    runs: int = 0
-    prepared: dict[str, Any] = field(default_factory=dict[str, Any])
+    kept: dict[PerPlan[Any], Any] = field(default_factory=dict["PerPlan[Any]", Any])
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -81,3 +81,23 @@ class Plan:
         host = [step for step in self.steps if isinstance(step, HostCall)]
         touched = {i.slot for call in host for i in call.inputs} | {slot for call in host for _, slot in call.outputs}
         return frozenset(touched | {slot for slot, _ in self.outputs})
+
+
+class PerPlan(Generic[T]):
+    """A slot in every plan for what `make` makes of it: made at the first call, kept with the plan.
+
+    Two threads may both make it; one of the two is kept.
+    """
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[Plan], T]) -> None:
+        self._make = make
+
+    def __call__(self, plan: Plan) -> T:
+        kept = self.made(plan)
+        return plan.kept.setdefault(self, self._make(plan)) if kept is None else kept
+
+    def made(self, plan: Plan) -> T | None:
+        """What is kept with `plan`; None if nothing has been made yet."""
+        return plan.kept.get(self)

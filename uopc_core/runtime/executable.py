@@ -1,0 +1,53 @@
+"""The plan of a traced function, run with new arguments at each call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from uopc_core.ir.op import Ops
+from uopc_core.ir.uop import UOp
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.executors import EXECUTORS, Executor, PreparedPlan
+from uopc_core.schedule.canonical import canonicalise
+from uopc_core.schedule.plan import plan_for
+from uopc_core.schedule.steps import Plan
+from uopc_core.settings import current
+
+__all__ = ["Executable"]
+
+
+class Executable:
+    """A traced graph: planned once, prepared once by each executor that runs it, run with new arguments each time.
+
+    Args:
+        outputs: nodes over PARAMs; the index of a PARAM is the number of its argument.
+    """
+
+    __slots__ = ("_buffers", "_places", "_plan", "_prepared", "_scalars")
+
+    def __init__(self, outputs: Sequence[UOp]) -> None:
+        # a scalar input that is itself an output becomes memory like the others
+        roots = [x.stage("materialize") if x.op is Ops.PARAM and x.arg[2] == "scalar" else x for x in outputs]
+        canonical = canonicalise(roots, keep_held=False)
+        places = [canonical.outputs.index(root) for root in roots]
+        self._places = places if places != list(range(len(canonical.outputs))) else None
+        self._plan = plan_for(canonical)
+        self._prepared: dict[Executor, PreparedPlan] = {}
+        self._buffers = tuple(canonical.bindings.buffers)
+        self._scalars = tuple(canonical.bindings.scalars)
+
+    @property
+    def plan(self) -> Plan:
+        return self._plan
+
+    def run(self, arguments: Sequence[Any]) -> list[Buffer]:
+        """The outputs for these arguments: a Buffer for a buffer PARAM, a Python number for a scalar one."""
+        buffers = [arguments[b] if type(b) is int else b for b in self._buffers]
+        scalars = self._scalars and [arguments[s.arg[0]] if type(s) is UOp else s for s in self._scalars]
+        executor = EXECUTORS[current().tier]
+        prepared = self._prepared.get(executor)
+        if prepared is None:
+            prepared = self._prepared[executor] = executor.prepared(self._plan)
+        results = prepared.run(buffers, scalars)
+        return results if self._places is None else [results[i] for i in self._places]
