@@ -12,7 +12,19 @@ ROOT = Path(__file__).parent.parent
 
 # uopc_core from the bottom up. Modules of one row may import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("dtype", "endings", "errors", "forks", "lazy", "limits", "once", "recent", "settings"),
+    (
+        "containers",
+        "dtype",
+        "endings",
+        "errors",
+        "forks",
+        "lazy",
+        "limits",
+        "once",
+        "plain_trees",
+        "recent",
+        "settings",
+    ),
     ("ir",),
     ("interpret",),  # below rewrite, which folds constants with it
     ("rewrite",),
@@ -30,7 +42,7 @@ HEIGHT = {name: height for height, row in enumerate(LAYERS) for name in row}
 # Folders of uopc_array from the bottom up; what is on its top floor is public and stands above them all.
 FACE = ("_array", "_functions", "_transforms", "_interop")
 FLOOR = {name: floor for floor, name in enumerate(FACE)}
-PUBLIC = {"errors", "frontend", "lazy", "numerics"}  # modules of the core that the face may name
+PUBLIC = {"containers", "errors", "frontend", "lazy", "numerics"}  # modules of the core that the face may name
 LAZY = "uopc_core.lazy"  # the one module that imports by a computed name
 DEPENDENCIES = {"numpy", "cffi", "_cffi_backend", "array_api_compat", "optree", "opt_einsum"}
 

@@ -174,7 +174,7 @@ def test_a_fork_waits_for_what_may_hold_a_lock_of_pythons():
     threads, _ = in_threads(1, task.run)
     assert work.begun.wait(30)
     threading.Timer(0.1, work.may_end.set).start()
-    module._finish_what_is_short()
+    module.finish_what_is_short()
     assert task.is_done
     threads[0].join()
 

@@ -21,7 +21,6 @@ from uopc_core.dtype import (
     name_of,
     real_dtype,
 )
-from uopc_core.endings import before_finalizers
 from uopc_core.extern.sorting import argsort_last_axis, searchsorted_vector, sort_last_axis
 from uopc_core.forks import in_forked_child
 from uopc_core.ir import (
@@ -85,7 +84,6 @@ __all__ = [
     "argsort_last_axis",
     "as_dtype",
     "batch",
-    "before_finalizers",
     "clear_plans",
     "composite",
     "context",

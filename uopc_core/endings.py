@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+import threading
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 
 from uopc_core.lazy import load_what_computes
 
-__all__ = ["before_finalizers"]
+__all__ = ["before_finalizers", "when_main_ends"]
 
 _OURS = ("numpy", "uopc_array", "uopc_core")
 _METHODS = ("sum", "prod", "min", "max", "any", "all", "mean")  # of NumPy's arrays, which import at their first call
@@ -28,6 +29,15 @@ _callbacks: list[Callable[[], object]] = []
 def before_finalizers(callback: Callable[[], object]) -> None:
     """Have `callback` called at the end of the process, if there may be finalizers that compute."""
     _callbacks.append(callback)
+
+
+def when_main_ends(callback: Callable[[], object]) -> None:
+    """Have `callback` called when the main thread has ended: before other threads are waited for, where Python can."""
+    register: Callable[..., object] = getattr(threading, "_register_atexit", atexit.register)
+    try:
+        register(callback)
+    except RuntimeError:  # it has
+        callback()
 
 
 def _prepare() -> None:

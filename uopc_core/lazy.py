@@ -84,10 +84,10 @@ def _import(name: str) -> ModuleType:
 
 
 def _enter(name: str, module: ModuleType) -> None:
-    then = _computing.get(name)
-    if then is not None and name not in _loaded:
-        then()
+    then = None if name in _loaded else _computing.get(name)
     _loaded[name] = module
+    if then is not None:
+        then()
 
 
 class late_property(Generic[T]):

@@ -12,8 +12,8 @@ from math import prod, sqrt
 from typing import Any, cast
 
 import numpy as np
-import optree
 
+from uopc_core.containers import NAMESPACE, pytrees
 from uopc_core.errors import ShapeError
 from uopc_core.ir import Ops, UOp
 from uopc_core.runtime.execute import realize_all
@@ -120,7 +120,7 @@ def _is_tensor(x: Any) -> bool:
 
 
 def _tensors_of(tree: Any, seen: set[int]) -> Iterator[Tensor]:
-    for leaf in optree.tree_leaves(tree, is_leaf=_is_tensor):
+    for leaf in pytrees.tree_leaves(tree, is_leaf=_is_tensor, namespace=NAMESPACE):
         if isinstance(leaf, Tensor):
             yield leaf
         elif hasattr(leaf, "__dict__") and not isinstance(leaf, type) and id(leaf) not in seen:

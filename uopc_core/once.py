@@ -9,6 +9,7 @@ PATIENCE_S, and anything at the end of the process, one does oneself. So work mu
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
@@ -20,7 +21,7 @@ from typing import Any
 
 from uopc_core.forks import in_forked_child
 
-__all__ = ["Task", "do_side_by_side", "once", "task_for"]
+__all__ = ["Task", "do_side_by_side", "finish_what_is_short", "once", "task_for"]
 
 PATIENCE_S = 90  # longer than a compiler may take
 
@@ -30,7 +31,7 @@ class Task:
 
     Attributes:
         function: the work.
-        is_short: it may hold locks of Python's own, so a process is not forked in the midst of it.
+        is_short: it may hold locks of Python's own, so a process is not forked, and does not end, in the midst of it.
         is_done: there is a result.
         is_over: nobody is at it any more.
     """
@@ -166,7 +167,8 @@ def _start_thread(function: Callable[[], None]) -> bool:
     return True
 
 
-def _finish_what_is_short() -> None:
+def finish_what_is_short() -> None:
+    """Wait for work that may hold locks of Python's own, if somebody is at it."""
     for _ in range(100):  # whoever was waited for may begin the next at once
         under_way = [task for task in list(_tasks.values()) if task.is_short and task.is_begun()]
         if not under_way:
@@ -180,6 +182,7 @@ def _forget_tasks() -> None:
         task.end()
 
 
+atexit.register(finish_what_is_short)  # a daemon thread that is ended while it loads C++ aborts the process
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_finish_what_is_short)
+    os.register_at_fork(before=finish_what_is_short)
 in_forked_child(_forget_tasks)

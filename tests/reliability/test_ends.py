@@ -104,35 +104,58 @@ def test_what_runs_at_the_end_of_a_process_computes(when, before):
 
 
 DAEMONS = """
-import threading, time
+import os, sys, threading, time
+from typing import Any, NamedTuple
 import numpy as np
 import uopc_array as xp
 
-n = np.arange(30_000.0)
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+n = np.arange(3000.0)
+total = float(n.sum())
+f = xp.jit(lambda a, b: {"sum": xp.sum(a * 3.0 + b[0]), "rest": Pair(a, b)})
+g = xp.grad(lambda p: xp.sum(p["a"] * p["b"][0].first))
+v = xp.vmap(lambda a, b: {"x": a + b, "y": [a]})
 
 def work(rounds=10**9):
     x = xp.asarray(n)
     y = xp.zeros(70_000)
     for i in range(rounds):
         y[i % 70_000] = 5.0
-        found = [xp.sum(x * 2.0 + i), xp.cumulative_sum(x)[-1], xp.max(y[7:])]
-        if abs(float(found[0]) - (2 * n.sum() + 30_000 * i)) > 1 or float(found[1]) != n.sum():
-            print("wrong", flush=True)
+        found = [
+            (xp.sum(x * 2.0 + i), 2 * total + 3000 * i),
+            (xp.cumulative_sum(x)[-1], total),
+            (xp.max(y[7:]), 5.0 if i >= 7 else 0.0),
+            (f(x, [float(i)])["sum"], 3 * total + 3000 * i),
+            (g({"b": [Pair(x, 2.0)], "a": x})["a"][5], 5.0),
+            (v(x, x)["x"][6], 12.0),
+        ]
+        if not all([abs(float(value) - wanted) <= 1e-9 * abs(wanted) for value, wanted in found]):
+            print("wrong", found, flush=True)
 
-work(30)
-for _ in range(3):
-    threading.Thread(target=work, daemon=True).start()
-time.sleep(args[0])
+work(args[0])
+value = []
+for number in range(args[1]):
+    pid = os.fork()
+    if pid == 0:
+        for _ in range(3):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(args[2] * number / args[1])
+        sys.exit()
+    value.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
 
 
-def test_daemon_threads_that_compute_end_with_the_process(tries):
-    """Once all is loaded, and apart from BLAS and trees of arguments: before Python 3.14 a thread that is in there, or
-    in a module in C++ that is being imported, hangs or aborts the process at its end by itself.
-    """
-    for number in tries(2, 20):
-        outcome = run_trial(DAEMONS, 0.1 * number).check()
-        assert (outcome.stdout, outcome.stderr) == ("", "")
+@pytest.mark.parametrize(("rounds", "longest_s"), [(0, 0.6), (9, 0.2)], ids=["for the first time", "again"])
+def test_daemon_threads_that_compute_end_with_the_process(tries, rounds, longest_s):
+    """Wherever they are: loading modules, tracing, in the C++ that takes arguments apart. Apart from BLAS."""
+    n_ends = 100 if tries.is_full else 3
+    outcome = run_trial(DAEMONS, rounds, n_ends, longest_s, seconds=600).check()
+    assert outcome.value == [0] * n_ends
+    assert (outcome.stdout, outcome.stderr) == ("", "")
+    tries.add(n_ends)
 
 
 MANY = """

@@ -21,7 +21,7 @@ from uopc_array._array.numbers import integers, is_sequence
 from uopc_array._array.tracing import fresh_number, run_user, substitute
 from uopc_array._functions.arguments import wrap_like
 from uopc_array._transforms.transformed import Transformed, check_function
-from uopc_array._transforms.trees import TreeDef, flatten, flatten_named, map_tree, split, unflatten
+from uopc_array._transforms.trees import TreeDef, flatten, flatten_named, map_tree, same_structure, split, unflatten
 from uopc_core import TRACKED, UOp, composite, is_complex, is_float, is_inexact, name_of
 from uopc_core.errors import DTypeError, GradientError, ShapeError, TraceError, shortened
 
@@ -298,7 +298,7 @@ def _like(name: str, tree: Any, treedef: TreeDef, nodes: Sequence[UOp]) -> list[
         GradientError, ShapeError: another structure or shape.
     """
     leaves, given = flatten(tree)
-    if given != treedef:
+    if not same_structure(given, treedef):
         raise GradientError(f"{name}: expected the structure {_shown(treedef)}, got {_shown(given)}")
     try:
         out = [cast_node(as_node(leaf, name=name), node.dtype, name) for leaf, node in zip(leaves, nodes, strict=True)]

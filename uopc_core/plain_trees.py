@@ -1,7 +1,8 @@
-"""What `_trees` asks of optree, in Python: for the end of the process, where optree takes every container for a leaf.
+"""What is asked of optree, in Python: for the end of the process, where optree cannot be called.
 
 The functions have the names and the parameters that they have in optree, and the containers are those that it knew,
-registered classes included.
+registered classes included. Structures that it made before are understood, without a call of its that lets other
+threads run.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import Any, cast
 __all__ = [
     "PyTreeSpec",
     "know",
+    "structure_of",
     "tree_broadcast_prefix",
     "tree_flatten",
     "tree_flatten_with_path",
     "tree_leaves",
-    "tree_map",
     "tree_unflatten",
 ]
 
@@ -114,18 +115,23 @@ def tree_flatten_with_path(tree: Any, *, namespace: str = "") -> tuple[list[_Pat
     return [path for path, _ in found], [leaf for _, leaf in found], spec
 
 
-def tree_leaves(tree: Any, *, none_is_leaf: bool = False, namespace: str = "") -> list[Any]:
-    return tree_flatten(tree, none_is_leaf=none_is_leaf)[0]
+def tree_leaves(tree: Any, is_leaf: _IsLeaf = None, *, none_is_leaf: bool = False, namespace: str = "") -> list[Any]:
+    return tree_flatten(tree, is_leaf, none_is_leaf=none_is_leaf)[0]
 
 
 def tree_unflatten(treespec: Any, leaves: Iterable[Any]) -> Any:
-    return treespec.unflatten(leaves)
+    return structure_of(treespec).unflatten(leaves)
 
 
-def tree_map(function: Callable[..., Any], tree: Any, *rest: Any, namespace: str = "") -> Any:
-    leaves, spec = tree_flatten(tree)
-    others = [_up_to(spec, other, False) for other in rest]
-    return spec.unflatten([function(*parts) for parts in zip(leaves, *others, strict=True)])
+def structure_of(treespec: Any) -> PyTreeSpec:
+    """`treespec` itself, or the same structure as optree has it."""
+    if isinstance(treespec, PyTreeSpec):
+        return treespec
+    if treespec.is_leaf():
+        return _LEAF
+    _, _, metadata, _, _, _, _, order = treespec.__getstate__()[0][-1]  # of the outermost container
+    children = tuple([structure_of(child) for child in treespec.children()])
+    return PyTreeSpec(treespec.type, metadata, None if order is None else list(order), children)
 
 
 def tree_broadcast_prefix(prefix: Any, tree: Any, *, none_is_leaf: bool = False, namespace: str = "") -> Any:
