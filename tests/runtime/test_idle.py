@@ -92,10 +92,28 @@ def test_large_idle_blocks_are_offered_to_the_system():
     buffer.array[...] = 1
     assert not _kept_for_others(60 * MIB)
     del buffer
+    use(9)  # the one given back last is not offered
     assert _kept_for_others(60 * MIB)
     again = Buffer.empty((64 * MIB,), dtypes.uint8)
     again.array[...] = 2
     assert int(again.array.sum(dtype=np.int64)) == 2 * 64 * MIB
+
+
+@pytest.mark.skipif(not idle._has_huge_pages(), reason="needs huge pages")
+def test_a_loop_that_takes_what_it_gave_back_asks_the_system_for_nothing(monkeypatch, clock):
+    sizes = []
+    monkeypatch.setattr(pool, "offer", lambda mapping, start, n_bytes: sizes.append(n_bytes) or True)
+    monkeypatch.setattr(pool, "idle_bound", lambda: 800 * MIB)
+    use(20)
+    for _ in range(5):
+        use(20)
+    assert not sizes
+    use(10)  # of several that are idle, all but one are offered
+    assert sizes == [20 * MIB]
+    use(10)
+    assert sizes == [20 * MIB]
+    use(208)  # too much to be kept back; so is the one before
+    assert sizes == [20 * MIB, 10 * MIB, 208 * MIB]
 
 
 def test_a_system_that_does_not_know_the_call_is_not_asked_again(monkeypatch):

@@ -223,11 +223,12 @@ def _plain_key(args: tuple[Any, ...], state: int, values: list[Any]) -> Hashable
     key: list[Any] = [state]
     for x in args:
         if type(x) is Array:
-            uop = x._uop
+            alias = x._own_alias
+            uop = x._own_node if alias is None else x._uop  # what `_uop` does, without a call
             if uop.flags or x._weak:
                 return None
             shape = uop.shape
-            key.append(shape if shape or x._alias is not None else None)  # of a number None
+            key.append(shape if shape or alias is not None else None)  # of a number None
             key.append(uop.dtype)
             if uop.op is _BUFFER:
                 values.append(uop.realized)

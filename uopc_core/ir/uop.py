@@ -41,6 +41,7 @@ TRACED = 2  # depends on a PARAM, so it has no value yet
 
 _KEEPS_SIGN_BIT = struct.Struct("<d")
 _KEEPS_SIGN_BITS = struct.Struct("<dd")
+_new = object.__new__
 _CONST, _BUFFER, _PARAM, _STAGE = Ops.CONST, Ops.BUFFER, Ops.PARAM, Ops.STAGE
 # ops whose dtype does not follow from their sources
 TYPED_BY_DTYPE = frozenset({Ops.CONST, Ops.PARAM, Ops.IOTA, Ops.CAST, Ops.BITCAST})
@@ -155,8 +156,24 @@ class UOp:
 
     @staticmethod
     def buffer(memory: Any) -> UOp:
-        """The leaf for `memory`, an object with `shape`, `dtype` and `requires_grad`."""
-        return UOp.new(_BUFFER, (), memory)
+        """The leaf for `memory`, an object with `shape`, `dtype` and `requires_grad`, equal only to itself.
+
+        Written out, since every result makes one: it is its own key in the table.
+        """
+        ref = _table.get(memory)
+        if ref is not None:
+            node = ref()
+            if node is not None:
+                return node
+        node = _new(UOp)
+        node.op = _BUFFER
+        node.src = ()
+        node.arg = node.realized = memory
+        node.shape = memory.shape
+        node.dtype = memory.dtype
+        node.held = node.depth = 0
+        node.flags = TRACKED if memory.requires_grad else 0
+        return _entered(memory, node)
 
     @staticmethod
     def param(index: int, shape: Shape, dtype: DType, kind: str = "buffer") -> UOp:
@@ -386,13 +403,15 @@ class UOp:
 def _make(key: Hashable, op: Ops, src: tuple[UOp, ...], arg: Any, dtype: DType | None) -> UOp:
     """The slow half of interning: infer the type, fill the fields, enter the node in the table."""
     shape, dtype = INFER[op](op, src, arg, dtype)
-    node = UOp.__new__(UOp)
+    if op is _BUFFER:
+        return UOp.buffer(arg)
+    node = _new(UOp)
     node.op = op
     node.src = src
     node.arg = arg
     node.shape = shape
     node.dtype = dtype
-    node.realized = arg if op is _BUFFER else None
+    node.realized = None
     node.held = 0
     flags = depth = 0
     for s in src:
@@ -401,6 +420,11 @@ def _make(key: Hashable, op: Ops, src: tuple[UOp, ...], arg: Any, dtype: DType |
             depth = s.depth + 1
     node.depth = depth
     node.flags = _flags_of(op, arg, dtype, flags)
+    return _entered(key, node)
+
+
+def _entered(key: Hashable, node: UOp) -> UOp:
+    """`node`, entered in the table; or the one that another thread has entered meanwhile."""
     ref = _Ref(node, _forget)
     ref.key = key
     while True:
@@ -440,8 +464,6 @@ def _flags_of(op: Ops, arg: Any, dtype: DType, flags: int) -> int:
         return flags if arg == "materialize" else flags | TRACKED
     if op is _PARAM:
         return TRACED
-    if op is _BUFFER:
-        return TRACKED if arg.requires_grad else 0
     return flags if dtype.kind in "fc" else flags & ~TRACKED
 
 

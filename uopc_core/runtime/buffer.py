@@ -58,13 +58,16 @@ class Buffer:
         self._array = array
 
     @classmethod
-    def empty(cls, shape: tuple[int, ...], dtype: DType) -> Buffer:
+    def empty(cls, shape: tuple[int, ...], dtype: DType, nbytes: int | None = None) -> Buffer:
         """Memory with undefined contents.
 
+        Args:
+            nbytes: how many that are, for who knows.
         Raises:
             MemoryError: there is not that much.
         """
-        nbytes = prod(shape) * dtype.itemsize
+        if nbytes is None:
+            nbytes = prod(shape) * dtype.itemsize
         try:
             block = allocate(nbytes)
         except MemoryError:

@@ -115,7 +115,8 @@ class CompiledPlan:
         self._placement = Placement(plan, steps)
         self._segments = self._join(steps, dict(zip(map(id, sources), functions, strict=True)))
         shapes = {slot: shape for slot, shape in reversed(plan.outputs)}
-        self._made = [(shapes[slot], plan.slots[slot].dtype) for slot in self._placement.outputs]
+        made = [(shapes[slot], plan.slots[slot]) for slot in self._placement.outputs]
+        self._made = [(shape, slot.dtype, slot.size_bytes) for shape, slot in made]
         self._offsets = list(self._placement.offsets.values())
         # the usual case, for which a call does nothing but this: one program, every output a new buffer
         first = self._segments[0][0] if len(self._segments) == 1 and len(self._made) == len(plan.outputs) else None
@@ -150,9 +151,14 @@ class CompiledPlan:
         if self._program is None:
             results = self._run_segments(buffers, scalars)
         else:
-            results = [Buffer.empty(shape, dtype) for shape, dtype in self._made]
-            pointers = [buffer.pointer for buffer in buffers]
-            pointers += [buffer.pointer for buffer in results]
+            results: list[Buffer] = []
+            pointers: list[int] = []
+            for buffer in buffers:  # loops, since a comprehension is a call
+                pointers.append(buffer.pointer)
+            for shape, dtype, nbytes in self._made:
+                buffer = Buffer.empty(shape, dtype, nbytes)
+                results.append(buffer)
+                pointers.append(buffer.pointer)
             if self._offsets:
                 arena = Buffer.empty((self._placement.arena_bytes,), dtypes.uint8)
                 start = arena.pointer

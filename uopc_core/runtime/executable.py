@@ -24,7 +24,7 @@ class Executable:
         outputs: nodes over PARAMs; the index of a PARAM is the number of its argument.
     """
 
-    __slots__ = ("_buffers", "_places", "_plan", "_prepared", "_scalars")
+    __slots__ = ("_as_given", "_buffers", "_fixed", "_places", "_plan", "_prepared", "_scalars")
 
     def __init__(self, outputs: Sequence[UOp]) -> None:
         # a scalar input that is itself an output becomes memory like the others
@@ -36,6 +36,9 @@ class Executable:
         self._prepared: dict[Executor, PreparedPlan] = {}
         self._buffers = tuple(canonical.bindings.buffers)
         self._scalars = tuple(canonical.bindings.scalars)
+        # the usual case: the arguments are the buffers, and no scalar is among them
+        self._fixed = not any(type(s) is UOp for s in self._scalars)
+        self._as_given = self._fixed and self._buffers == tuple(range(len(self._buffers)))
 
     @property
     def plan(self) -> Plan:
@@ -43,8 +46,10 @@ class Executable:
 
     def run(self, arguments: Sequence[Any]) -> list[Buffer]:
         """The outputs for these arguments: a Buffer for a buffer PARAM, a Python number for a scalar one."""
-        buffers = [arguments[b] if type(b) is int else b for b in self._buffers]
-        scalars = self._scalars and [arguments[s.arg[0]] if type(s) is UOp else s for s in self._scalars]
+        buffers = arguments if self._as_given else [arguments[b] if type(b) is int else b for b in self._buffers]
+        scalars = self._scalars
+        if not self._fixed:
+            scalars = [arguments[s.arg[0]] if type(s) is UOp else s for s in scalars]
         executor = EXECUTORS[current().tier]
         prepared = self._prepared.get(executor)
         if prepared is None:
