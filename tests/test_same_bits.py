@@ -165,6 +165,33 @@ def test_a_product_of_matrices_does_not_depend_on_how_they_lie(dtype: DType, sha
         assert_same(compute([product(x, turned_y)], [a, b.T], tier=tier), wanted, tier)
 
 
+@examples(8)
+@given(
+    st.sampled_from([Ops.MAX, Ops.MIN]),
+    st.sampled_from([dtypes.float32, dtypes.float64]),
+    st.sampled_from([(3, 513), (600, 4), (2, 1700), (40, 30), (9, 128)]),
+    st.sampled_from(["rows", "columns", "all", "all, turned"]),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+def test_the_sign_of_a_zero_that_is_an_extreme(
+    how: Ops, dtype: DType, shape: tuple[int, int], over_what: str, computed: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    sign = -1 if how is Ops.MAX else 1
+    values = np.abs(rng.standard_normal(shape)).astype(dtype) * sign
+    places = rng.random(shape) < rng.choice([0.001, 0.01, 0.5, 1.0])
+    values[places] = rng.choice(np.array([0.0, -0.0], dtype), int(places.sum()))
+    x = UOp.param(0, shape, dtype)
+    x = x * UOp.const(1.5, dtype, shape) if computed else x
+    whole = {"rows": (x, 1), "columns": (x.permute((1, 0)), 1), "all": (x, 2), "all, turned": (x.permute((1, 0)), 2)}
+    node, n = whole[over_what]
+    nodes = [node.reduce(how, n)]
+    wanted = alone(nodes, [values])
+    for tier in ("interpret", "compile"):
+        assert_same(compute(nodes, [values], tier=tier), wanted, f"{tier} {over_what}", nodes)
+
+
 # ------------------------------------------------------------------------------------------ which run, how many threads
 
 PROGRAMS: dict[str, Callable[[Any], Any]] = {

@@ -10,8 +10,10 @@ from uopc_core.codegen.c_ops import combine
 from uopc_core.codegen.c_reduce import (
     SCAN_LEVELS,
     block_of,
+    has_order_of_zeros,
     lanes_of,
     need_append,
+    need_extreme,
     need_flush,
     need_fold,
     need_gather,
@@ -296,7 +298,7 @@ class LoopWriter(StatementWriter):
             self.line(f"{c} {acc.name}_[{lanes}];")
             self.line(_SIMD)
             self.line(f"for (int l = 0; l < {lanes}; l++) {acc.name}_[l] = {first};")
-            if _waits(item) or needs_tree(acc, n):
+            if _waits(item) or (needs_tree(acc, n) and not _row_of_extreme(acc, item)):
                 self.line(f"{c} {acc.name}_tree[48];")
                 self.line(f"int64_t {acc.name}_blocks = 0;")
             if _waits(item):
@@ -361,7 +363,7 @@ class LoopWriter(StatementWriter):
     def end_of_block(self, item: RowReduce) -> None:
         n = _count(item)
         for acc in item.accs:
-            if needs_tree(acc, n) and not _waits(item):
+            if needs_tree(acc, n) and not _waits(item) and not _row_of_extreme(acc, item):
                 flush = need_flush(self.need_typed, acc, lanes_of(n))
                 self.line(f"{flush}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_);")
 
@@ -371,11 +373,25 @@ class LoopWriter(StatementWriter):
         if _waits(item):
             flush = need_flush(self.need_typed, acc, lanes)
             self.line(f"if ({acc.name}_at) {flush}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_);")
+        row = _row_of_extreme(acc, item) if needs_tree(acc, n) else None
+        if row is not None:
+            self.fold_extreme(acc, item, *row)
+            return
         if _waits(item) or needs_tree(acc, n):
             value = f"{need_total(self.need_typed, acc)}({acc.name}_tree, {acc.name}_blocks)"
         else:
             value = f"{need_fold(self.need_typed, acc, lanes)}({acc.name}_)"
         self.line(f"const {C_TYPES[acc.dtype]} {acc.name} = {value};")
+
+    def fold_extreme(self, acc: Acc, item: RowReduce, loop: Loop, load: Load) -> None:
+        """The extreme of a row of memory, without its blocks."""
+        extreme = need_extreme(self.need_typed, acc, lanes_of(_count(item)))
+        lo, hi = self.bounds(loop)
+        self.name_loop(loop.var)
+        row = self.pointer_at(load, loop, lo)
+        self.drop_loop(loop.var)
+        n = hi if lo == "0" else f"{hi} - {lo}"
+        self.line(f"const {C_TYPES[acc.dtype]} {acc.name} = {extreme}({acc.name}_, {row}, {n});")
 
     def accumulate_one(self, s: Accumulate) -> None:
         assert self.lanes is not None
@@ -537,6 +553,17 @@ def _waits(item: RowReduce) -> bool:
     if item.crossed is not None:
         return True
     return item.extent % (lanes_of(n) if n <= block_of(n) else block_of(n)) != 0
+
+
+def _row_of_extreme(acc: Acc, item: RowReduce) -> tuple[Loop, Load] | None:
+    """The loop and what it reads in order of memory, where that is a row of which `acc` is the extreme."""
+    loop = item.body[0] if len(item.body) == 1 else None
+    if not isinstance(loop, Loop) or item.repeats != 1 or not has_order_of_zeros(acc):
+        return None
+    values = {s.value for s in loop.body if isinstance(s, Accumulate) and s.acc == acc.name}
+    loads = [s for s in loop.body if isinstance(s, Load) and s.name in values and is_in_order(s, loop)]
+    is_read_only = not any(isinstance(s, Store) for s in loop.body)
+    return (loop, loads[0]) if len(values) == len(loads) == 1 and is_read_only else None
 
 
 def _state(acc: Acc) -> str:

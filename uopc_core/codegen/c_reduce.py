@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from uopc_core.codegen.c_ops import Need, combine
 from uopc_core.codegen.c_types import C_TYPES, SUFFIXES, literal
-from uopc_core.dtype import DType
+from uopc_core.dtype import DType, is_float
 from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.loop.loop_ir import Acc
 from uopc_core.loop.space import IN_TURN, identity_of, is_ordered
@@ -22,8 +22,10 @@ __all__ = [
     "SCAN_LEVELS",
     "SHORT",
     "block_of",
+    "has_order_of_zeros",
     "lanes_of",
     "need_append",
+    "need_extreme",
     "need_flush",
     "need_fold",
     "need_gather",
@@ -38,6 +40,7 @@ __all__ = [
 # Loops of few iterations are not worth the time that the compiler takes to vectorise them.
 SCALAR = '#define SCALAR __asm__ volatile("") /* keeps the few iterations of a rest from being vectorised */'
 SHORT = 128  # elements from which many accumulators pay
+EXTREMES = frozenset({Ops.MAX, Ops.MIN})
 SCAN_LEVELS = 10  # blocks of blocks of a cumulative sum; of more elements than there are addresses
 _NOUNS = {Ops.ADD: "sum", Ops.MUL: "product", Ops.MAX: "maximum", Ops.MIN: "minimum", Ops.AND: "and", Ops.OR: "or"}
 
@@ -55,6 +58,11 @@ def block_of(n: int) -> int:
 def needs_tree(acc: Acc, n: int) -> bool:
     """Whether blocks of the `n` elements are combined apart, the order of which matters."""
     return is_ordered(acc) and n > block_of(n)
+
+
+def has_order_of_zeros(acc: Acc) -> bool:
+    """Whether the order can be seen only where the result is zero, by its sign."""
+    return acc.op in EXTREMES and is_float(acc.dtype)
 
 
 def _names(acc: Acc, lanes: int = 0) -> tuple[str, str]:
@@ -115,6 +123,36 @@ def need_total(need: Need, acc: Acc) -> str:
         f"    for (blocks >>= level; blocks; blocks >>= 1, level++)\n"
         f"        if (blocks & 1) x = {step};\n"
         "    return x;\n}",
+    )
+    return name
+
+
+def need_extreme(need: Need, acc: Acc, lanes: int) -> str:
+    """Define the function that ends the extreme of a row of memory, taken without its blocks. They decide between zeros
+    of both signs: where a zero was found, it is taken again.
+    """
+    t, name = _names(acc, lanes)
+    block = 16 * lanes
+    gather, flush, total = need_gather(need, acc, lanes), need_flush(need, acc, lanes), need_total(need, acc)
+    need(
+        f"block_by_block_{name}",
+        f"static __attribute__((noinline)) {t} block_by_block_{name}(const {t} *restrict x, int64_t n) {{\n"
+        f"    {t} acc[{lanes}], tree[48];\n"
+        "    int64_t blocks = 0;\n"
+        f"    for (int k = 0; k < {lanes}; k++) acc[k] = {literal(identity_of(acc.op, acc.dtype), acc.dtype)};\n"
+        f"    for (int64_t i = 0; i < n; i += {block}) {{\n"
+        f"        {gather}(acc, x + i, n - i < {block} ? n - i : {block});\n"
+        f"        {flush}(tree, blocks++, acc);\n"
+        "    }\n"
+        f"    return {total}(tree, blocks);\n}}",
+    )
+    name = f"extreme_{name}"
+    need(  # not part of its caller, whose loops would suffer
+        name,
+        "/* whether a zero is negative depends on the order */\n"
+        f"static __attribute__((noinline)) {t} {name}({t} *restrict acc, const {t} *restrict x, int64_t n) {{\n"
+        f"    const {t} found = {need_fold(need, acc, lanes)}(acc);\n"
+        f"    return found == 0 ? block_by_block_{_names(acc, lanes)[1]}(x, n) : found;\n}}",
     )
     return name
 

@@ -53,6 +53,21 @@ static float total_max_f32(const float *restrict tree, int64_t blocks) {
         if (blocks & 1) x = x != x ? x : (x > tree[level] ? x : tree[level]);
     return x;
 }
+static __attribute__((noinline)) float block_by_block_max_f32x32(const float *restrict x, int64_t n) {
+    float acc[32], tree[48];
+    int64_t blocks = 0;
+    for (int k = 0; k < 32; k++) acc[k] = (-__builtin_inff());
+    for (int64_t i = 0; i < n; i += 512) {
+        max_f32x32(acc, x + i, n - i < 512 ? n - i : 512);
+        flush_max_f32x32(tree, blocks++, acc);
+    }
+    return total_max_f32(tree, blocks);
+}
+/* whether a zero is negative depends on the order */
+static __attribute__((noinline)) float extreme_max_f32x32(float *restrict acc, const float *restrict x, int64_t n) {
+    const float found = fold_max_f32x32(acc);
+    return found == 0 ? block_by_block_max_f32x32(x, n) : found;
+}
 __attribute__((simd("notinbranch"))) float expf(float);
 static void expf_16(float *y, const float *x) {
 #pragma omp simd
@@ -108,26 +123,23 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
         float a0_[32];
 #pragma omp simd
         for (int l = 0; l < 32; l++) a0_[l] = (-__builtin_inff());
-        float a0_tree[48];
-        int64_t a0_blocks = 0;
         for (int64_t j0 = 0; j0 < n[0]; j0 += 512) {
             const int64_t m = n[0] - j0 < 512 ? n[0] - j0 : 512;
             max_f32x32(a0_, &in0[i*n[1] + j0], m);
-            flush_max_f32x32(a0_tree, a0_blocks++, a0_);
         }
-        const float a0 = total_max_f32(a0_tree, a0_blocks);
+        const float a0 = extreme_max_f32x32(a0_, &in0[i*n[3] + 0], n[2]);
         float ba0_[32];
 #pragma omp simd
         for (int l = 0; l < 32; l++) ba0_[l] = 0.0f;
         float ba0_tree[48];
         int64_t ba0_blocks = 0;
-        for (int64_t j0 = 0; j0 < n[2]; j0 += 512) {
-            const int64_t m = n[2] - j0 < 512 ? n[2] - j0 : 512;
+        for (int64_t j0 = 0; j0 < n[4]; j0 += 512) {
+            const int64_t m = n[4] - j0 < 512 ? n[4] - j0 : 512;
             float t0[512];
 #pragma omp simd
             for (int64_t l = 0; l < m; l++) {
                 const int64_t j = j0 + l;
-                const float bv0 = in0[i*n[3] + j];
+                const float bv0 = in0[i*n[5] + j];
                 const float bv2 = bv0 - a0;
                 t0[l] = bv2;
             }
@@ -137,10 +149,10 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
         }
         const float ba0 = total_add_f32(ba0_tree, ba0_blocks);
 #pragma omp simd
-        for (int64_t j = 0; j < n[4]; j++) {
+        for (int64_t j = 0; j < n[6]; j++) {
             const float cv0 = row0[j];
             const float cv2 = cv0 / ba0;
-            out0[i*n[5] + j] = cv2;
+            out0[i*n[7] + j] = cv2;
         }
     }
     return 0;
