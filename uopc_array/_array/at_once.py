@@ -23,6 +23,7 @@ from uopc_array._array.cells import HAS_GLOBAL_LOCK, Root, root_of
 from uopc_array._array.handle import MOST_LENSES, Handle
 from uopc_array._array.index import ItemLens, is_plain_key
 from uopc_array._array.lenses import Lens, MoveLens
+from uopc_array._array.realize import buffer_from_numpy
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
 from uopc_core import AT_ONCE, DTYPES, EXECUTORS, DType, Ops, UOp, converted, current, value_now
@@ -55,6 +56,7 @@ _NUMBERS = frozenset({int, float})
 _STORED = frozenset({int, float, bool})
 
 LARGEST = AT_ONCE  # elements of what is held as a value, whatever the settings say
+_ALIGNED_BYTES = 1 << 14  # from which it pays that an array begins with a line of the cache, as kernels like it
 
 # in which NumPy says nothing of overflow, of division by zero and of what is no number
 _QUIET = Context()
@@ -215,6 +217,8 @@ def copied_at_once(cls: type[A], values: Any) -> A | None:
     dtype = values.dtype
     if _DTYPES.get(dtype.char) is not dtype or values.size > bound() or records():
         return None
+    if values.nbytes >= _ALIGNED_BYTES:
+        return cls._from_value(buffer_from_numpy(values).array)
     if dtype.char == "?":  # a byte of NumPy's may be any
         return cls._from_value(np.asarray(np.not_equal(values.view(np.uint8), 0)))
     return cls._from_value(values.copy())

@@ -107,8 +107,11 @@ def broadcast_to(x: UOp, shape: tuple[int, ...]) -> UOp:
     if x.shape == shape:
         return x
     added = len(shape) - len(x.shape)
-    if added < 0 or any(n not in (1, m) for n, m in zip(x.shape, shape[added:], strict=True)):
+    if added < 0:
         raise ShapeError(f"shape {x.shape} cannot be broadcast to {shape}")
+    for n, m in zip(x.shape, shape[added:], strict=True):
+        if n != 1 and n != m:
+            raise ShapeError(f"shape {x.shape} cannot be broadcast to {shape}")
     return x.reshape((1,) * added + x.shape).expand(shape)
 
 

@@ -188,7 +188,7 @@ def _infer_where(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[
 
 def _infer_reshape(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
     _need(op, src, 1)
-    if prod(arg) != prod(src[0].shape) or any(n < 0 for n in arg):
+    if prod(arg) != prod(src[0].shape) or min(arg, default=0) < 0:
         raise _fail_shape(op, src, "a shape with the same number of elements", arg)
     return arg, src[0].dtype
 
@@ -196,9 +196,13 @@ def _infer_reshape(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tupl
 def _infer_expand(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
     _need(op, src, 1)
     shape = src[0].shape
-    if len(arg) != len(shape) or any(n != m and (m != 1 or n < 0) for n, m in zip(arg, shape, strict=True)):
-        raise _fail_shape(op, src, "a shape of as many axes, in which only axes of extent 1 grow", arg)
-    return arg, src[0].dtype
+    if len(arg) == len(shape):
+        for n, m in zip(arg, shape, strict=True):
+            if n != m and (m != 1 or n < 0):
+                break
+        else:
+            return arg, src[0].dtype
+    raise _fail_shape(op, src, "a shape of as many axes, in which only axes of extent 1 grow", arg)
 
 
 def _infer_permute(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
@@ -212,9 +216,13 @@ def _infer_permute(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tupl
 def _infer_shrink(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
     _need(op, src, 1)
     shape = src[0].shape
-    if len(arg) != len(shape) or any(not 0 <= a <= b <= n for (a, b), n in zip(arg, shape, strict=True)):
-        raise _fail_shape(op, src, "0 <= start <= stop <= extent for every axis", arg)
-    return tuple([b - a for a, b in arg]), src[0].dtype
+    if len(arg) == len(shape):
+        for (a, b), n in zip(arg, shape, strict=True):
+            if not 0 <= a <= b <= n:
+                break
+        else:
+            return tuple([b - a for a, b in arg]), src[0].dtype
+    raise _fail_shape(op, src, "0 <= start <= stop <= extent for every axis", arg)
 
 
 def _infer_pad(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:

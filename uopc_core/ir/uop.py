@@ -173,7 +173,9 @@ class UOp:
         node.dtype = memory.dtype
         node.held = node.depth = 0
         node.flags = TRACKED if memory.requires_grad else 0
-        return _entered(memory, node)
+        ref = _Ref(node, _forget)
+        ref.key = memory
+        return node if _table.setdefault(memory, ref) is ref and len(_table) <= _many else _entered(ref, node)
 
     @staticmethod
     def param(index: int, shape: Shape, dtype: DType, kind: str = "buffer") -> UOp:
@@ -420,15 +422,15 @@ def _make(key: Hashable, op: Ops, src: tuple[UOp, ...], arg: Any, dtype: DType |
             depth = s.depth + 1
     node.depth = depth
     node.flags = _flags_of(op, arg, dtype, flags)
-    return _entered(key, node)
-
-
-def _entered(key: Hashable, node: UOp) -> UOp:
-    """`node`, entered in the table; or the one that another thread has entered meanwhile."""
     ref = _Ref(node, _forget)
     ref.key = key
+    return node if _table.setdefault(key, ref) is ref and len(_table) <= _many else _entered(ref, node)
+
+
+def _entered(ref: _Ref, node: UOp) -> UOp:
+    """`node`, entered in the table as `ref`; or the one that another thread has entered meanwhile."""
     while True:
-        entered = _table.setdefault(key, ref)
+        entered = _table.setdefault(ref.key, ref)
         if entered is ref:
             if len(_table) > _many:
                 _tell_once()

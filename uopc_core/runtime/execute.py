@@ -174,8 +174,10 @@ def _with_others(waiting: Sequence[UOp], executor: Executor) -> Canonical:
 
 
 def _read_elsewhere(canonical: Canonical) -> list[UOp]:
-    order = canonical.order
-    return read_elsewhere([node for node, _, _ in order], (src for _, _, src in order), canonical.outputs)
+    if not canonical.order:
+        return []
+    nodes, _, sources = zip(*canonical.order, strict=True)
+    return read_elsewhere(nodes, sources, canonical.outputs)
 
 
 def _outputs_if_tiny(waiting: Sequence[UOp]) -> list[UOp] | None:

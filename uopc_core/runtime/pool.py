@@ -181,8 +181,8 @@ class _LargePool:
     """The large blocks of all classes, bounded together: those idle for longest are given back to the system.
 
     `idle_bytes` is counted along; `shrink` counts anew, in case somebody was interrupted between two steps.
-    What is idle is offered to the system, but for the block that was given back last: a loop takes it again at once, and
-    asking for it and back again costs a hundredth of filling it.
+    What is idle is offered to the system, but for the block that was given back last: a loop takes it again at once,
+    and asking for it back costs a hundredth of filling it.
     """
 
     def __init__(self) -> None:

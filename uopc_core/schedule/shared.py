@@ -7,9 +7,7 @@ its references, and who it is by looking through the nodes that were made since.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from itertools import chain
 from sys import getrefcount
 
 from uopc_core.ir.op import MOVEMENT
@@ -35,7 +33,11 @@ def read_elsewhere(nodes: Sequence[UOp], sources: Iterable[tuple[UOp, ...]], out
     suspects = [pair for pair in suspects if pair[0] not in outputs and _is_dear(pair[0])]
     if not suspects:
         return []
-    uses = Counter(chain.from_iterable(sources))
+    uses = dict.fromkeys([node for node, _ in suspects], 0)
+    for src in sources:
+        for node in src:
+            if node in uses:
+                uses[node] += 1
     return [node for node, n in suspects if n > uses[node]]
 
 
