@@ -36,9 +36,9 @@ class Executable:
         self._prepared: dict[Executor, PreparedPlan] = {}
         self._buffers = tuple(canonical.bindings.buffers)
         self._scalars = tuple(canonical.bindings.scalars)
-        # the usual case: the arguments are the buffers, and no scalar is among them
         self._fixed = not any(type(s) is UOp for s in self._scalars)
-        self._as_given = self._fixed and self._buffers == tuple(range(len(self._buffers)))
+        in_order = self._fixed and self._buffers == tuple(range(len(self._buffers)))
+        self._as_given = len(self._buffers) if in_order else -1  # arguments that are the buffers, the usual case
 
     @property
     def plan(self) -> Plan:
@@ -46,7 +46,9 @@ class Executable:
 
     def run(self, arguments: Sequence[Any]) -> list[Buffer]:
         """The outputs for these arguments: a Buffer for a buffer PARAM, a Python number for a scalar one."""
-        buffers = arguments if self._as_given else [arguments[b] if type(b) is int else b for b in self._buffers]
+        buffers = arguments
+        if len(arguments) != self._as_given:
+            buffers = [arguments[b] if type(b) is int else b for b in self._buffers]
         scalars = self._scalars
         if not self._fixed:
             scalars = [arguments[s.arg[0]] if type(s) is UOp else s for s in scalars]
