@@ -182,9 +182,9 @@ WHOLE_TENSORS = [
     scatter("mul", np.multiply),
     scatter("max", np.maximum),
     scatter("min", np.minimum),
-    Case(Ops.STAGE, (REAL,), lambda x: (x * 2).stage("materialize") + 1, lambda x: x * 2 + 1, "materialize"),
-    Case(Ops.STAGE, (REAL,), lambda x: (x * 2).stage("detach") + 1, lambda x: x * 2 + 1, "detach"),
-    Case(Ops.STAGE, (REAL,), lambda x: (x * 2).stage(("variable", 1)) + 1, lambda x: x * 2 + 1, "variable"),
+    Case(Ops.MATERIALIZE, (REAL,), lambda x: (x * 2).materialize() + 1, lambda x: x * 2 + 1),
+    Case(Ops.DETACH, (REAL,), lambda x: (x * 2).detach() + 1, lambda x: x * 2 + 1),
+    Case(Ops.VARIABLE, (REAL,), lambda x: (x * 2).variable(1) + 1, lambda x: x * 2 + 1),
     Case(Ops.EXTERN, (REAL,), lambda x: UOp.new(Ops.EXTERN, (x,), ("sort", (False, True), 0)), np.sort),
 ]
 CASES = [*LEAVES, *UNARY, *BINARY, *WHOLE_TENSORS]

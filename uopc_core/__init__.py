@@ -33,6 +33,7 @@ from uopc_core.ir import (
     TensorType,
     UOp,
     composite,
+    fresh_number,
     register_extern,
     walk,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "errors",
     "explain",
     "explain_nodes",
+    "fresh_number",
     "from_uir",
     "gradient",
     "in_forked_child",

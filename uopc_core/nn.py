@@ -174,7 +174,7 @@ class Optimizer(ABC):
         values: list[UOp] = []
         states: list[Sequence[UOp]] = []
         for i, parameter, grad in moved:
-            value, slope = parameter.uop.stage("detach"), grad.uop.stage("detach")
+            value, slope = parameter.uop.detach(), grad.uop.detach()
             new_value, new_state = self._move(value, slope, self._state[i])
             values.append(new_value)
             states.append(new_state)

@@ -108,7 +108,7 @@ class Tensor(Handle):
 
     def detach(self) -> Tensor:
         """The same value, through which no gradient passes."""
-        return Tensor._of(self._uop.stage("detach"))
+        return Tensor._of(self._uop.detach())
 
     def cast(self, dtype: Any) -> Tensor:
         return Tensor._of(self._uop.cast(dtype))

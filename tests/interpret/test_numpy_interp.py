@@ -192,7 +192,7 @@ def test_scatter_takes_equal_indices_in_order(mode: str, expected: list[int]):
         pytest.param(lambda x: x.permute((1, 0)), id="permute"),
         pytest.param(lambda x: x.shrink([(0, 1), (0, 3)]), id="shrink"),
         pytest.param(lambda x: x.flip((0,)), id="flip"),
-        pytest.param(lambda x: x.stage("detach"), id="stage"),
+        pytest.param(lambda x: x.detach(), id="detach"),
         pytest.param(lambda x: x.bitcast("int64"), id="bitcast"),
         pytest.param(lambda x: x.reshape((2, 3, 1)).expand((2, 3, 4)), id="expand"),
     ],

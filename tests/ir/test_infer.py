@@ -144,7 +144,10 @@ SHAPES_REFUSED: dict[str, tuple[Callable[[], UOp], str]] = {
     ),
     "scatter mode": (lambda: _scatter(_input(4, 3), ROW, "sub"), "SCATTER: expected a mode of .*, got 'sub'"),
     "scatter value": (lambda: _scatter(_input(4, 2), ROW), r"SCATTER: expected a value of shape \(4, 3\), got"),
-    "stage": (lambda: X.stage("now"), 'STAGE: expected "materialize", "detach" or .*, got \'now\''),
+    "detach": (lambda: UOp.new(Ops.DETACH, (X,), "now"), "DETACH: expected no argument, got 'now'"),
+    "materialize": (lambda: UOp.new(Ops.MATERIALIZE, (X,), 1), "MATERIALIZE: expected no argument, got 1"),
+    "variable": (lambda: X.variable(-1), "VARIABLE: expected a number of 0 or more, got -1"),
+    "variable by name": (lambda: UOp.new(Ops.VARIABLE, (X,), "x"), "VARIABLE: expected a number .*, got 'x'"),
     "extern": (lambda: UOp.new(Ops.EXTERN, (X,), ("nothing", (), 0)), "EXTERN: no function 'nothing' is registered"),
 }
 

@@ -108,7 +108,7 @@ def test_comments_and_blank_lines_are_skipped():
 
 
 def test_an_argument_without_text_is_refused():
-    root = UOp.param(0, (3, 3), dtypes.float64).stage(("variable", frozenset()))
+    root = UOp.new(Ops.PARAM, (), (frozenset[int](), (3, 3), "buffer"), dtypes.float64)
     with pytest.raises(TypeError, match="no text for the argument frozenset"):
         to_uir(root)
 

@@ -64,7 +64,7 @@ _WORDS = [
     *SHORT_NAMES.values(),
     *[json.dumps(name) for name in EXTERNS],
     *("True", "False", "None", "nan", "-inf", "nan(1)", "complex(1.0, 2.0)", "return", "index", "kind", "axes", "n"),
-    *('"\\q"', '"\x01"', '"\\ud800"', '"variable"', '"set"', '"backward"', '"buffer"', '"left"', '"reduced"'),
+    *('"\\q"', '"\x01"', '"\\ud800"', '"set"', '"backward"', '"buffer"', '"left"', '"reduced"'),
 ]
 _NUMBERS = ("0", "-1", "1", "2", "1.5", "1.0", "1e999", "4", "300", str(2**31), str(2**63), str(2**64), "9" * 5000)
 _NUMBERS += ("٣", "²", "1_000", "0x10", "nan(٣)", "1e", "-", "--1", "00")
@@ -210,8 +210,8 @@ NOT_UIR = {
     '%1: f64[3, 3] = extern(%0, %0, name="inv", params=(), output=0)',
     "a function there is not": '%0: f64[3] = extern(name="system", params=(), output=0)',
     "a name that is a tuple": "%0: f64[3] = extern(name=(), params=(), output=0)",
-    "a variable that is no number": '%0: f64[] = const(1.0)\n%1: f64[] = stage(%0, how=("variable", 1.5))',
-    "a stage of nothing": "%0: f64[] = const(1.0)\n%1: f64[] = stage(%0, how=())",
+    "a variable that is no number": "%0: f64[] = const(1.0)\n%1: f64[] = variable(%0, number=1.5)",
+    "a variable without a number": "%0: f64[] = const(1.0)\n%1: f64[] = variable(%0)",
 }
 
 

@@ -4,6 +4,7 @@ import gc
 import math
 import pickle
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from tests.support.graph_samples import SAMPLES
 from uopc_core.dtype import dtypes
 from uopc_core.errors import DTypeError
-from uopc_core.ir.op import ELEMENTWISE, LEAVES, MOVEMENT, Ops
+from uopc_core.ir.op import ALONG_AXES, BINARY, IDENTITIES, LEAVES, MOVEMENT, TENSOR_OPS, TERNARY, UNARY, Ops
 from uopc_core.ir.uop import TRACED, TRACKED, UOp, walk
 from uopc_core.ir.verify import verify
 from uopc_core.runtime.buffer import Buffer
@@ -109,9 +110,9 @@ def test_what_depends_on_a_differentiable_leaf_is_tracked():
 
 def test_detaching_ends_tracking_and_a_variable_begins_it():
     x, other = _leaf(requires_grad=True), _leaf()
-    assert x.stage("detach").flags == 0
-    assert x.stage("materialize").flags == TRACKED
-    assert other.stage(("variable", 1)).flags == TRACKED
+    assert x.detach().flags == 0
+    assert x.materialize().flags == TRACKED
+    assert other.variable().flags == TRACKED
 
 
 def test_what_depends_on_a_parameter_is_traced():
@@ -164,7 +165,7 @@ KEEPS_SOURCES: dict[str, Callable[[UOp], UOp]] = {
     "an integer of what is tracked": lambda x: x.cast(I64),
 }
 LETS_GO: dict[str, Callable[[UOp], UOp]] = {
-    "detached": lambda x: x.stage("detach"),
+    "detached": lambda x: x.detach(),
     "made of a condition on what is tracked": lambda x: ~(x < 2.0),
 }
 
@@ -235,9 +236,9 @@ def test_a_node_that_another_thread_computes_meanwhile_is_put_over_other_sources
     assert node.over((y,), op) is y.cast(F32)
 
 
-def test_groups_of_ops_do_not_overlap():
-    assert not LEAVES & ELEMENTWISE
-    assert not ELEMENTWISE & MOVEMENT
+def test_every_op_is_in_exactly_one_group():
+    groups = (LEAVES, UNARY, BINARY, TERNARY, MOVEMENT, ALONG_AXES, IDENTITIES, {Ops.EXTERN})
+    assert Counter(op for group in groups for op in group) == Counter(TENSOR_OPS)
 
 
 # ----------------------------------------------------------------------------------------------------------- order

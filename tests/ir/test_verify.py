@@ -39,7 +39,7 @@ def test_a_graph_over_memory_is_well_formed():
     buffer = Buffer.from_numpy(np.ones(3))
     buffer.requires_grad = True
     x = UOp.buffer(buffer)
-    verify([(x * x).reduce(Ops.ADD, 1), x.stage("detach") + 1.0, (x < 1.0).where(x, 0.0)])
+    verify([(x * x).reduce(Ops.ADD, 1), x.detach() + 1.0, (x < 1.0).where(x, 0.0)])
 
 
 WRONG: dict[str, tuple[Callable[[], UOp], str]] = {

@@ -188,7 +188,9 @@ ALONG_AXES_RECORDS = [
         [Domain((2,), plane=True), Domain((3,), plane=True)],
         "mul complex",
     ),
-    Record(Ops.STAGE, lambda x: (x * x).stage("materialize") * x, [WIDE]),
+    Record(Ops.MATERIALIZE, lambda x: (x * x).materialize() * x, [WIDE]),
+    Record(Ops.VARIABLE, lambda x: (x * x).variable(7) * x, [WIDE]),
+    Record(Ops.DETACH, lambda x: x + (x * 0).detach(), [WIDE]),
 ]
 
 # ------------------------------------------------------------------------------------------------ host functions

@@ -82,9 +82,9 @@ def _others() -> dict[str, UOp]:
             f"SCATTER {mode}": UOp.new(Ops.SCATTER, (x, UOp.param(7, (5, 3, 4), F64), rows % 2), mode)
             for mode in ("set", "add", "mul", "max", "min")
         },
-        "STAGE materialize": x.stage("materialize"),
-        "STAGE detach": x.stage("detach"),
-        "STAGE variable": x.stage(("variable", 7)),
+        "MATERIALIZE": x.materialize(),
+        "DETACH": x.detach(),
+        "VARIABLE": x.variable(7),
         "EXTERN": extern,
     }
 

@@ -6,7 +6,6 @@ Records stand in a stack of the thread; another thread sees none of them, and no
 
 from __future__ import annotations
 
-import itertools
 import linecache
 import os
 import sys
@@ -37,7 +36,6 @@ __all__ = [
     "current_record",
     "depends",
     "enter",
-    "fresh_number",
     "leave",
     "note_new",
     "note_write",
@@ -57,7 +55,6 @@ _PACKAGES = tuple(
         os.path.dirname(os.path.abspath(np.__file__)),
     )
 )
-_counter = itertools.count(1)
 RUNNING: set[int] = set()  # numbers of the variables whose function runs now
 _REMEDIES = {
     "jit": "choose by value with xp.where, mark the argument static (static_argnums), "
@@ -65,11 +62,6 @@ _REMEDIES = {
     "vmap": "choose by value with xp.where, leave the argument unmapped (None in in_axes), "
     "or move this line out of the mapped function",
 }
-
-
-def fresh_number() -> int:
-    """A number that no variable of differentiation and no input of a trace has had."""
-    return next(_counter)
 
 
 @dataclass(eq=False)
@@ -227,7 +219,7 @@ def refuse_exit(what: str, uop: UOp, remedy: str) -> None:
     """
     if not uop.flags & TRACKED or not RUNNING:
         return
-    if any(node.op is Ops.STAGE and node.arg[0] == "variable" and node.arg[1] in RUNNING for node in walk((uop,))):
+    if any(node.op is Ops.VARIABLE and node.arg in RUNNING for node in walk((uop,))):
         raise GradientError(
             f"{what}: the value depends on what is differentiated by, and what is computed from a plain number would "
             f"count as constant; {remedy}; where a constant is meant, take it of xp.stop_gradient(x). "

@@ -348,7 +348,7 @@ def _arg_extreme(name: str, op: Ops, a: UOp, axis: int | None, keepdims: bool) -
     if n == 0:
         raise ShapeError(f"{name}: an empty axis has no extreme, got shape {given.shape} with axis={axis}")
     # of the operand as it is computed here: an extreme in memory may come from who computes with other last digits
-    extreme = composite.reduce_axes(node.stage("detach"), op, (at,), keepdims=True).expand(node.shape)
+    extreme = composite.reduce_axes(node.detach(), op, (at,), keepdims=True).expand(node.shape)
     found = node.eq(extreme) | node.ne(node) if is_float(node.dtype) else node.eq(extreme)
     place = found.where(composite.iota(node.shape, at), n)
     out = composite.reduce_axes(place, Ops.MIN, (at,), keepdims)

@@ -19,7 +19,7 @@ def _cbrt(x: UOp) -> UOp:
     # one Newton step takes away the error of the exponent, which is no third; not where the root is 0 or not finite
     step = (size / guess / guess - guess) / 3  # no power of the guess: it may overflow
     usable = elementwise.isfinite(size) & size.ne(0)
-    root = guess + usable.where(step, 0).stage("detach")  # whose slope is nothing to that of the guess
+    root = guess + usable.where(step, 0).detach()  # whose slope is nothing to that of the guess
     return root.binary(Ops.COPYSIGN, x)
 
 

@@ -18,7 +18,7 @@ import uopc_core
 from uopc_array._array.array import Array
 from uopc_array._array.nodes import as_node, cast_node, is_scalar
 from uopc_array._array.numbers import integers, is_sequence
-from uopc_array._array.tracing import fresh_number, run_user, substitute
+from uopc_array._array.tracing import run_user, substitute
 from uopc_array._functions.arguments import wrap_like
 from uopc_array._transforms.transformed import Transformed, check_function
 from uopc_array._transforms.trees import TreeDef, flatten, flatten_named, map_tree, same_structure, split, unflatten
@@ -53,7 +53,7 @@ class _Variables:
 
     def run(self, f: Function, kwargs: Mapping[str, Any] | None = None) -> Any:
         """What `f` returns for the variables."""
-        return run_user(f, self.args, kwargs or {}, [node.arg[1] for node in self.nodes])
+        return run_user(f, self.args, kwargs or {}, [node.arg for node in self.nodes])
 
     def close(self, nodes: Sequence[UOp]) -> list[UOp]:
         """`nodes` with the variables replaced by what they stand for: they carry no history of this derivative."""
@@ -121,7 +121,7 @@ def _variable(name: str, leaf: Any, place: str, into: _Variables) -> Array:
             f"{name}: {place} must be floating to differentiate by it, got {name_of(source.dtype)} of shape "
             f"{source.shape}; convert it with astype(xp.float64), or leave it out of argnums"
         )
-    node = source.stage(("variable", fresh_number()))
+    node = source.variable()
     into.sources.append(source)
     into.nodes.append(node)
     if isinstance(leaf, Array):
@@ -258,7 +258,7 @@ def stop_gradient(x: T) -> T:
     """
 
     def detach(leaf: Any) -> Any:
-        return leaf._same_kind(leaf._uop.stage("detach")) if isinstance(leaf, Array) else leaf
+        return leaf._same_kind(leaf._uop.detach()) if isinstance(leaf, Array) else leaf
 
     return map_tree(detach, x)
 

@@ -22,7 +22,7 @@ from uopc_array._array.handle import change_all
 from uopc_array._array.nodes import as_node, cast_node, default_dtype
 from uopc_array._array.origins import named
 from uopc_array._array.realize import NumPyArray, buffer_of_node
-from uopc_array._array.tracing import Record, fresh_number, run_user, substitute
+from uopc_array._array.tracing import Record, run_user, substitute
 from uopc_array._array.view import View
 from uopc_array._transforms.boxes import differences, has_grown, put_back
 from uopc_array._transforms.captures import holds_traced
@@ -30,7 +30,7 @@ from uopc_array._transforms.inputs import NUMBERS, Arguments, SharedView, box_of
 from uopc_array._transforms.integers import IntegerChecks, checks_of
 from uopc_array._transforms.results import Call, Encoder, Template
 from uopc_array._transforms.shadows import close_record, run_traced, shadow
-from uopc_core import TRACED, TRACKED, Ops, UOp, walk
+from uopc_core import TRACED, TRACKED, Ops, UOp, fresh_number, walk
 from uopc_core.errors import IndexBoundsError, TraceError
 
 __all__ = ["Trace", "call_trace", "make_trace"]

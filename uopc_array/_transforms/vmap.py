@@ -15,7 +15,7 @@ import uopc_core
 from uopc_array._array.array import Array
 from uopc_array._array.nodes import as_node, is_scalar
 from uopc_array._array.numbers import integer, integers, is_sequence
-from uopc_array._array.tracing import Record, fresh_number, run_user
+from uopc_array._array.tracing import Record, run_user
 from uopc_array._functions.arguments import wrap_like
 from uopc_array._transforms.boxes import Box, Contents, differences, put_back
 from uopc_array._transforms.captures import Surroundings, holds_traced
@@ -23,7 +23,7 @@ from uopc_array._transforms.grad import check_argnums, jvp, vjp
 from uopc_array._transforms.shadows import close_record, run_traced
 from uopc_array._transforms.transformed import Transformed
 from uopc_array._transforms.trees import flatten, map_tree, spread, unflatten
-from uopc_core import UOp, composite
+from uopc_core import UOp, composite, fresh_number
 from uopc_core.errors import AxisError, ShapeError, TraceError
 
 __all__ = ["hessian", "jacfwd", "jacrev", "vmap"]

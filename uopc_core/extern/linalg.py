@@ -122,7 +122,7 @@ def _rounding_error(values: UOp) -> UOp:
     """A bound of the error of each row of eigenvalues or singular values, that of the matrix they are of included: it
     is to 2.4 times eps times their number in matrices that were made of equal ones.
     """
-    largest = values.unary(Ops.ABS).stage("detach")
+    largest = values.unary(Ops.ABS).detach()
     eps = float(np.finfo(largest.dtype.type).eps)
     if not values.shape[-1]:
         return full(values.shape[:-1], 0, largest.dtype)
@@ -259,7 +259,7 @@ def _in_eigenbasis(vectors: UOp, tangent: UOp) -> tuple[UOp, UOp]:
     The eigenvalues of a defective matrix, which lack vectors of their own, move without bound: such rows are nan.
     """
     inverse = call("inv", _regular(vectors))
-    re, im = (inverse.unary(part).stage("detach") for part in (Ops.REAL, Ops.IMAG))
+    re, im = (inverse.unary(part).detach() for part in (Ops.REAL, Ops.IMAG))
     moves = reduce_axes(re * re + im * im, Ops.ADD, [inverse.ndim - 1]).unary(Ops.SQRT)
     singular = _is_singular(vectors)
     lost = ~(moves <= _MOST_MOVES / float(np.finfo(re.dtype.type).eps))
@@ -369,7 +369,7 @@ def _nan_where_singular(r: UOp) -> UOp:
     k = r.shape[-1]
     if not k:
         return r
-    size = r.unary(Ops.ABS).stage("detach")
+    size = r.unary(Ops.ABS).detach()
     error = reduce_axes(size, Ops.MAX, [r.ndim - 2], keepdims=True) * (float(np.finfo(size.dtype.type).eps) * k)
     return (_on_diagonal(r.shape) & (size <= broadcast_to(error, r.shape))).where(nan, r)
 

@@ -21,7 +21,7 @@ from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.interpret.numpy_complex import exp2, expm1, log1p, logaddexp, recip, wide
 from uopc_core.interpret.reductions import RUN, reduction
 from uopc_core.interpret.ufuncs import UFUNCS
-from uopc_core.ir.op import SUM_BLOCK, Ops
+from uopc_core.ir.op import IDENTITIES, SUM_BLOCK, Ops
 from uopc_core.ir.uop import UOp
 
 __all__ = ["NUMPY_OPS", "VIEWS", "NumpyFunction", "squares64"]
@@ -40,7 +40,7 @@ VIEWS = frozenset(
         Ops.PERMUTE,
         Ops.SHRINK,
         Ops.FLIP,
-        Ops.STAGE,
+        *IDENTITIES,
         Ops.REAL,
         Ops.IMAG,
         Ops.BITCAST,
@@ -387,7 +387,7 @@ NUMPY_OPS: dict[Ops, Callable[[UOp], NumpyFunction]] = {
     Ops.SCAN: _scan,
     Ops.INDEX: _index,
     Ops.SCATTER: _scatter,
-    Ops.STAGE: _identity,
+    **dict.fromkeys(IDENTITIES, _identity),
     Ops.EXTERN: _extern,
 }
 

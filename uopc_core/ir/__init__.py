@@ -2,7 +2,7 @@
 
 from uopc_core.ir.extern import EXTERNS, Extern, TensorType, register_extern
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import TRACED, TRACKED, Scalar, UOp, walk
+from uopc_core.ir.uop import TRACED, TRACKED, Scalar, UOp, fresh_number, walk
 
 __all__ = [
     "EXTERNS",
@@ -13,6 +13,7 @@ __all__ = [
     "Scalar",
     "TensorType",
     "UOp",
+    "fresh_number",
     "register_extern",
     "walk",
 ]

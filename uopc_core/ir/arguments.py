@@ -91,13 +91,8 @@ def _items(value: Any) -> tuple[Any, ...] | None:
     return cast("tuple[Any, ...]", value) if type(value) is tuple else None
 
 
-def _either(first: Check, second: Check) -> Check:
-    return lambda value: first(value) or second(value)
-
-
 _are_naturals = _row_of(is_natural)
 _are_pairs = _row_of(is_tuple_of(is_natural, is_natural))
-_is_variable = is_tuple_of(one_of("variable"), _either(is_natural, is_tuple_of(one_of("tangent"), is_natural)))
 
 # what is told of an argument besides the type of the node
 FIELDS: dict[Ops, tuple[Field, ...]] = {
@@ -116,13 +111,7 @@ FIELDS: dict[Ops, tuple[Field, ...]] = {
     ),
     Ops.SCAN: (Field("op", one_of(*SCANNABLE), "an operation that accumulates"),),
     Ops.SCATTER: (Field("mode", one_of(*SCATTER_MODES), "one of " + ", ".join(SCATTER_MODES)),),
-    Ops.STAGE: (
-        Field(
-            "how",
-            _either(one_of("materialize", "detach"), _is_variable),
-            '"materialize", "detach" or ("variable", number)',
-        ),
-    ),
+    Ops.VARIABLE: (Field("number", is_natural, "a number of 0 or more"),),
     Ops.EXTERN: (
         Field("name", is_text, "the name of a function"),
         Field("params", _row_of(lambda value: True), "a tuple"),  # which the type rule looks at

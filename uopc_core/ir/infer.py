@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 from uopc_core.dtype import DTYPES, DType, dtypes, is_bool, is_complex, is_float, is_integer, name_of, real_dtype
 from uopc_core.errors import DTypeError, ShapeError
 from uopc_core.ir.extern import EXTERNS
-from uopc_core.ir.op import COMPARISONS, COMPLEX_FUNCTIONS, REDUCIBLE, SCANNABLE, SCATTER_MODES, Ops
+from uopc_core.ir.op import (
+    BINARY,
+    COMPARISONS,
+    COMPLEX_FUNCTIONS,
+    REDUCIBLE,
+    SCANNABLE,
+    SCATTER_MODES,
+    UNARY,
+    Ops,
+)
 
 if TYPE_CHECKING:
     from uopc_core.ir.uop import UOp
@@ -317,10 +326,17 @@ def _infer_scatter(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tupl
 # structure
 
 
-def _infer_stage(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
+def _infer_identity(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
     _need(op, src, 1)
-    if arg not in ("materialize", "detach") and not (isinstance(arg, tuple) and arg[:1] == ("variable",)):
-        raise ShapeError(f'STAGE: expected "materialize", "detach" or ("variable", number), got {arg!r}')
+    if arg is not None:
+        raise ShapeError(f"{op.name}: expected no argument, got {arg!r}")
+    return src[0].shape, src[0].dtype
+
+
+def _infer_variable(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
+    _need(op, src, 1)
+    if type(arg) is not int or arg < 0:
+        raise ShapeError(f"VARIABLE: expected a number of 0 or more, got {arg!r}")
     return src[0].shape, src[0].dtype
 
 
@@ -345,10 +361,10 @@ INFER: dict[Ops, Rule] = {
     Ops.PARAM: _infer_param,
     Ops.IOTA: _infer_iota,
     Ops.RANDOM: _infer_random,
-    **{op: _infer_unary for op in _TAKES if op <= Ops.CONJ},
+    **dict.fromkeys(UNARY, _infer_unary),
     Ops.CAST: _infer_cast,
     Ops.BITCAST: _infer_bitcast,
-    **{op: _infer_binary for op in _TAKES if op > Ops.CONJ},
+    **dict.fromkeys(BINARY, _infer_binary),
     Ops.WHERE: _infer_where,
     Ops.RESHAPE: _infer_reshape,
     Ops.EXPAND: _infer_expand,
@@ -361,6 +377,8 @@ INFER: dict[Ops, Rule] = {
     Ops.SCAN: _infer_scan,
     Ops.INDEX: _infer_index,
     Ops.SCATTER: _infer_scatter,
-    Ops.STAGE: _infer_stage,
+    Ops.MATERIALIZE: _infer_identity,
+    Ops.DETACH: _infer_identity,
+    Ops.VARIABLE: _infer_variable,
     Ops.EXTERN: _infer_extern,
 }

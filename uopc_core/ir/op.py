@@ -6,11 +6,14 @@ Every table keyed by `Ops` (type rules, derivatives, interpreter, C text) is che
 from enum import IntEnum, auto
 
 __all__ = [
+    "ALONG_AXES",
     "BINARY",
     "BITWISE",
     "COMPARISONS",
     "COMPLEX_FUNCTIONS",
     "ELEMENTWISE",
+    "FOR_DERIVATIVES",
+    "IDENTITIES",
     "LEAVES",
     "MATH_FUNCTIONS",
     "MOVEMENT",
@@ -111,23 +114,48 @@ class Ops(IntEnum):
     SCAN = auto()  # arg: op; inclusive, last axis
     INDEX = auto()  # src: (x, i0, ...): gather on the leading axes
     SCATTER = auto()  # src: (base, value, i0, ...); arg: mode
-    # structure
-    STAGE = auto()  # arg: "materialize" | "detach" | ("variable", id)
+    # identities: the value of their source
+    MATERIALIZE = auto()  # stored, whatever the planner thinks of it
+    DETACH = auto()  # without a derivative
+    VARIABLE = auto()  # arg: a number; what a derivative is taken by, told apart from its source and other variables
+    # functions of a host library
     EXTERN = auto()  # arg: (name, params, output number)
 
 
+# Every op is in exactly one of these, EXTERN apart. Sets are spelled out, so that none depends on the order above.
 LEAVES = frozenset({Ops.CONST, Ops.BUFFER, Ops.PARAM, Ops.IOTA, Ops.RANDOM})
-UNARY = frozenset(op for op in Ops if Ops.NEG <= op <= Ops.CONJ)
-BINARY = frozenset(op for op in Ops if Ops.ADD <= op <= Ops.COMPLEX)
-TERNARY = frozenset({Ops.WHERE})
-ELEMENTWISE = UNARY | BINARY | TERNARY
+# of the mathematical library, for real and complex numbers
+COMPLEX_FUNCTIONS = frozenset(
+    {
+        *(Ops.SQRT, Ops.EXP, Ops.EXP2, Ops.EXPM1, Ops.LOG, Ops.LOG2, Ops.LOG10, Ops.LOG1P),
+        *(Ops.SIN, Ops.COS, Ops.TAN, Ops.ASIN, Ops.ACOS, Ops.ATAN),
+        *(Ops.SINH, Ops.COSH, Ops.TANH, Ops.ASINH, Ops.ACOSH, Ops.ATANH),
+    }
+)
+UNARY = COMPLEX_FUNCTIONS | {
+    *(Ops.NEG, Ops.RECIP, Ops.ERF, Ops.ERFC, Ops.FLOOR, Ops.CEIL, Ops.TRUNC, Ops.RINT, Ops.ABS, Ops.SIGN),
+    *(Ops.NOT, Ops.CAST, Ops.BITCAST, Ops.REAL, Ops.IMAG, Ops.CONJ),
+}
 COMPARISONS = frozenset({Ops.CMPLT, Ops.CMPLE, Ops.CMPEQ, Ops.CMPNE})
 BITWISE = frozenset({Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR})
-MOVEMENT = frozenset(op for op in Ops if Ops.RESHAPE <= op <= Ops.CONCAT)
+BINARY = frozenset(
+    {
+        *(Ops.ADD, Ops.SUB, Ops.MUL, Ops.DIV, Ops.FLOORDIV, Ops.FLOORMOD, Ops.MAX, Ops.MIN),
+        *(Ops.POW, Ops.ATAN2, Ops.HYPOT, Ops.COPYSIGN, Ops.NEXTAFTER, Ops.LOGADDEXP),
+        *(*COMPARISONS, *BITWISE, Ops.COMPLEX),
+    }
+)
+TERNARY = frozenset({Ops.WHERE})
+ELEMENTWISE = UNARY | BINARY | TERNARY
+MOVEMENT = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.PERMUTE, Ops.SHRINK, Ops.PAD, Ops.FLIP, Ops.CONCAT})
+ALONG_AXES = frozenset({Ops.REDUCE, Ops.SCAN, Ops.INDEX, Ops.SCATTER})
+IDENTITIES = frozenset({Ops.MATERIALIZE, Ops.DETACH, Ops.VARIABLE})
 TENSOR_OPS = frozenset(Ops)
 
+# identities that mean something to a derivative only: in a plan there are none
+FOR_DERIVATIVES = frozenset({Ops.DETACH, Ops.VARIABLE})
+
 # Functions of the mathematical library: real or complex floating in, the same out, within 4 ulp of the true value.
-COMPLEX_FUNCTIONS = frozenset(op for op in Ops if Ops.SQRT <= op <= Ops.ATANH)
 MATH_FUNCTIONS = (COMPLEX_FUNCTIONS - {Ops.SQRT}) | {Ops.ERF, Ops.ERFC, Ops.POW, Ops.ATAN2, Ops.HYPOT, Ops.LOGADDEXP}
 
 REDUCIBLE = frozenset({Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN, Ops.AND, Ops.OR})

@@ -11,7 +11,7 @@ import struct
 import sys
 import weakref
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
-from itertools import islice
+from itertools import count, islice
 from math import prod
 from typing import Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "TYPED_BY_DTYPE",
     "Scalar",
     "UOp",
+    "fresh_number",
     "latest_nodes",
     "node_count",
     "walk",
@@ -42,7 +43,7 @@ TRACED = 2  # depends on a PARAM, so it has no value yet
 _KEEPS_SIGN_BIT = struct.Struct("<d")
 _KEEPS_SIGN_BITS = struct.Struct("<dd")
 _new = object.__new__
-_CONST, _BUFFER, _PARAM, _STAGE = Ops.CONST, Ops.BUFFER, Ops.PARAM, Ops.STAGE
+_CONST, _BUFFER, _PARAM, _DETACH, _VARIABLE = Ops.CONST, Ops.BUFFER, Ops.PARAM, Ops.DETACH, Ops.VARIABLE
 # ops whose dtype does not follow from their sources
 TYPED_BY_DTYPE = frozenset({Ops.CONST, Ops.PARAM, Ops.IOTA, Ops.CAST, Ops.BITCAST})
 
@@ -60,6 +61,7 @@ _tell: Callable[[], None] | None = None
 # broadcast constants are made over and over by user code: the latest ones are kept alive
 _recent_consts: dict[Hashable, UOp] = {}
 _MAX_RECENT_CONSTS = 4096
+_fresh_numbers = count(1)
 
 
 def _forget(ref: Any) -> None:
@@ -220,7 +222,7 @@ class UOp:
         self.realized = memory
         self.depth = 0
         src = self.src
-        if self.flags or (self.op is not _STAGE and any([s.flags & TRACKED for s in src])):
+        if self.flags or (self.op is not _DETACH and any([s.flags & TRACKED for s in src])):
             return
         key = (self.op, src, self.arg, self.explicit_dtype)
         ref = _table.get(key)
@@ -306,8 +308,21 @@ class UOp:
         """Inclusive scan with `op` along the last axis."""
         return UOp.new(Ops.SCAN, (self,), op)
 
-    def stage(self, how: Any) -> UOp:
-        return UOp.new(_STAGE, (self,), how)
+    # --- identities ---
+
+    def materialize(self) -> UOp:
+        """The same, stored when it is computed."""
+        return UOp.new(Ops.MATERIALIZE, (self,))
+
+    def detach(self) -> UOp:
+        """The same, which no derivative passes."""
+        return UOp.new(_DETACH, (self,))
+
+    def variable(self, number: int | None = None) -> UOp:
+        """The same, as a variable to differentiate by, of this number or of a fresh one."""
+        return UOp.new(_VARIABLE, (self,), fresh_number() if number is None else number)
+
+    # --- elementwise, one to three operands ---
 
     def where(self, x: UOp | Scalar, y: UOp | Scalar) -> UOp:
         """`x` where this bool node holds, else `y`; at least one of the two is a node."""
@@ -441,6 +456,11 @@ def _entered(ref: _Ref, node: UOp) -> UOp:
         _forget(entered)
 
 
+def fresh_number() -> int:
+    """A number that no variable of a derivative and no input of a trace has had."""
+    return next(_fresh_numbers)
+
+
 def node_count() -> int:
     """How many nodes live that have not been computed, leaves of arrays included."""
     return len(_table)
@@ -460,10 +480,10 @@ def _tell_once() -> None:
 
 
 def _flags_of(op: Ops, arg: Any, dtype: DType, flags: int) -> int:
-    if op is _STAGE:
-        if arg == "detach":
-            return flags & ~TRACKED
-        return flags if arg == "materialize" else flags | TRACKED
+    if op is _DETACH:
+        return flags & ~TRACKED
+    if op is _VARIABLE:
+        return flags | TRACKED
     if op is _PARAM:
         return TRACED
     return flags if dtype.kind in "fc" else flags & ~TRACKED

@@ -70,7 +70,7 @@ def _verify_flags(node: UOp) -> None:
         raise _fault(node, "TRACED exactly where a source is", f"flags {node.flags}")
     if node.flags & TRACKED and node.dtype.kind not in "fc":
         raise _fault(node, "TRACKED on floating nodes only", f"flags {node.flags}")
-    loses = node.op is Ops.STAGE and node.arg == "detach"
+    loses = node.op is Ops.DETACH
     if from_sources & TRACKED and node.dtype.kind in "fc" and not node.flags & TRACKED and not loses:
         raise _fault(node, "TRACKED, as a source is", f"flags {node.flags}")
 

@@ -13,7 +13,7 @@ from itertools import product
 from math import prod
 
 from uopc_core.dtype import DType, dtypes, is_complex, is_inexact, is_integer
-from uopc_core.ir.op import COMPARISONS, ELEMENTWISE, Ops
+from uopc_core.ir.op import COMPARISONS, ELEMENTWISE, IDENTITIES, Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.loop.index import ZERO, Cond, Index, Value, flatten, unflatten
 from uopc_core.loop.loop_ir import (
@@ -189,7 +189,7 @@ def _move_flip(node: UOp, at: Coords) -> Coords:
     return tuple(out)
 
 
-def _move_stage(node: UOp, at: Coords) -> Coords:
+def _move_nothing(node: UOp, at: Coords) -> Coords:
     return at
 
 
@@ -199,7 +199,7 @@ _MOVES: dict[Ops, Callable[[UOp, Coords], Coords]] = {
     Ops.PERMUTE: _move_permute,
     Ops.SHRINK: _move_shrink,
     Ops.FLIP: _move_flip,
-    Ops.STAGE: _move_stage,
+    **dict.fromkeys(IDENTITIES, _move_nothing),
 }
 
 

@@ -39,7 +39,7 @@ def gelu(x: UOp, approximate: Literal["none", "tanh"]) -> UOp:
 
 def _shifted(x: UOp, axis: int) -> UOp:
     """`x` minus its maximum along `axis`. Softmax does not depend on that shift, so it is no path of the derivative."""
-    top = reduce_axes(x, Ops.MAX, [axis], True).stage("detach")
+    top = reduce_axes(x, Ops.MAX, [axis], True).detach()
     return x - broadcast_to(top, x.shape)
 
 

@@ -182,7 +182,7 @@ def expm1(x: UOp) -> UOp:
     re = grows.where((isfinite(b) & b.ne(0)).where(a * b.unary(Ops.COS), a), a)
     re = a.eq(-_INFINITY).where(-1, re)
     im = a.eq(-_INFINITY).where(copysign(zero, isfinite(b).where(sine, b)), b.eq(0).where(b, a * sine))
-    at_infinity = re.binary(Ops.COMPLEX, im).stage("detach")
+    at_infinity = re.binary(Ops.COMPLEX, im).detach()
     return isfinite(a).where(x.unary(Ops.EXPM1) + complex(0.0, -0.0), at_infinity)
 
 
@@ -196,7 +196,7 @@ def tanh(x: UOp) -> UOp:
     if not is_complex(x.dtype):
         return x.unary(Ops.TANH)
     one, zero = _tanh_at_infinity(real(x), imag(x))
-    return isinf(real(x)).where(one.binary(Ops.COMPLEX, zero).stage("detach"), x.unary(Ops.TANH))
+    return isinf(real(x)).where(one.binary(Ops.COMPLEX, zero).detach(), x.unary(Ops.TANH))
 
 
 def tan(x: UOp) -> UOp:
@@ -204,7 +204,7 @@ def tan(x: UOp) -> UOp:
     if not is_complex(x.dtype):
         return x.unary(Ops.TAN)
     one, zero = _tanh_at_infinity(imag(x), real(x))
-    return isinf(imag(x)).where(zero.binary(Ops.COMPLEX, one).stage("detach"), x.unary(Ops.TAN))
+    return isinf(imag(x)).where(zero.binary(Ops.COMPLEX, one).detach(), x.unary(Ops.TAN))
 
 
 def maximum(x: UOp, y: UOp) -> UOp:

@@ -28,7 +28,7 @@ class Executable:
 
     def __init__(self, outputs: Sequence[UOp]) -> None:
         # a scalar input that is itself an output becomes memory like the others
-        roots = [x.stage("materialize") if x.op is Ops.PARAM and x.arg[2] == "scalar" else x for x in outputs]
+        roots = [x.materialize() if x.op is Ops.PARAM and x.arg[2] == "scalar" else x for x in outputs]
         canonical = canonicalise(roots, keep_held=False)
         places = [canonical.outputs.index(root) for root in roots]
         self._places = places if places != list(range(len(canonical.outputs))) else None

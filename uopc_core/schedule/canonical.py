@@ -15,19 +15,17 @@ from typing import Any
 
 from uopc_core.ir.composite import unbroadcast
 from uopc_core.ir.number_text import number_text
-from uopc_core.ir.op import Ops
+from uopc_core.ir.op import ALONG_AXES, ELEMENTWISE, FOR_DERIVATIVES, Ops
 from uopc_core.ir.uop import TYPED_BY_DTYPE, Scalar, UOp
 
 __all__ = ["WORTH_KEEPING", "Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
 
-_BUFFER, _CONST, _PARAM, _STAGE = Ops.BUFFER, Ops.CONST, Ops.PARAM, Ops.STAGE
+_BUFFER, _CONST, _PARAM = Ops.BUFFER, Ops.CONST, Ops.PARAM
 _BROADCASTS = frozenset({Ops.CONST, Ops.PARAM, Ops.RESHAPE, Ops.EXPAND})  # what one number in any shape may be made of
 _LITERAL_FLOATS = frozenset({0.5, -0.5, 0.25, float("inf"), float("-inf")})
 _MAX_LITERAL = 16
 # what a handle of the user's may stand for without having been computed; movement alone costs nothing to redo
-WORTH_KEEPING = frozenset(
-    op for op in Ops if Ops.NEG <= op <= Ops.WHERE or Ops.CONCAT <= op <= Ops.SCATTER or op is Ops.EXTERN
-)
+WORTH_KEEPING = ELEMENTWISE | ALONG_AXES | {Ops.CONCAT, Ops.EXTERN}
 
 
 class Bindings:
@@ -163,8 +161,8 @@ def _entry(computed: Computed, numbers: dict[UOp, int], constants: dict[UOp, UOp
         return (op, node.arg[0], node.dtype)
     if op in TYPED_BY_DTYPE:
         return (op, node.arg, node.dtype, *sources)
-    if op is _STAGE:
-        return (op, node.arg if node.arg == "materialize" else None, *sources)
+    if op in FOR_DERIVATIVES:  # which of them is the same to a plan
+        return (Ops.DETACH, *sources)
     return (op, node.arg, *sources)
 
 
@@ -195,7 +193,7 @@ def rebuild(canonical: Canonical) -> list[UOp]:
     """The outputs over PARAM leaves alone: buffers numbered as in the bindings, then one scalar PARAM per use of a
     changing constant.
 
-    STAGE nodes other than "materialize" are gone: they mean something to differentiation only.
+    What means something to derivatives only is gone.
     """
     n_buffers = len(canonical.leaves)
     made: dict[UOp, UOp] = {leaf: UOp.param(i, leaf.shape, leaf.dtype) for leaf, i in canonical.leaves.items()}
@@ -212,8 +210,7 @@ def rebuild(canonical: Canonical) -> list[UOp]:
                 next_scalar += 1
                 known = scalar if s.shape == () else _broadcast(scalar, s.shape)
             sources.append(known)
-        gone = op is _STAGE and node.arg != "materialize"
-        made[node] = sources[0] if gone else node.over(tuple(sources), op)
+        made[node] = sources[0] if op in FOR_DERIVATIVES else node.over(tuple(sources), op)
     return [made[node] for node in canonical.outputs]
 
 

@@ -41,7 +41,7 @@ _COSTS: dict[Ops, float] = {
     Ops.INDEX: 2.0,
 }
 _VIEWS = MOVEMENT - {Ops.CONCAT}
-_ALWAYS_MEMORY = frozenset({Ops.SCAN, Ops.SCATTER, Ops.EXTERN, Ops.STAGE})
+_ALWAYS_MEMORY = frozenset({Ops.SCAN, Ops.SCATTER, Ops.EXTERN, Ops.MATERIALIZE})
 _ALONE = frozenset({Ops.SCAN, Ops.SCATTER, Ops.EXTERN})
 
 
@@ -217,7 +217,7 @@ class _Reads:
 def _reads_of(root: UOp, stored: set[UOp]) -> _Reads:
     reads = _Reads()
     seen: set[tuple[UOp, bool]] = set()
-    starts_at_element = root.op in ELEMENTWISE or root.op is Ops.REDUCE or root.op is Ops.STAGE
+    starts_at_element = root.op in ELEMENTWISE or root.op is Ops.REDUCE or root.op is Ops.MATERIALIZE
     inside = starts_at_element and not (root.op is Ops.REDUCE and is_inline_reduce(root))
     stack = [(s, inside) for s in root.src]
     while stack:

@@ -109,7 +109,7 @@ def _store_scalars(roots: list[UOp]) -> list[UOp]:
 
 def _stored_if_scalar(node: UOp) -> UOp:
     core = peel_movement(node)
-    return node.stage("materialize") if core.op is Ops.PARAM and core.arg[2] == "scalar" else node
+    return node.materialize() if core.op is Ops.PARAM and core.arg[2] == "scalar" else node
 
 
 # from the graph that is asked for to the one that is cut into kernels
@@ -183,7 +183,7 @@ class _Builder:
                 inputs.append(self._slot(node) - (self.n_inputs if kind == "scalar" else 0))
             else:
                 sources = tuple([made[s] for s in node.src])
-                made[node] = sources[0] if node.op is Ops.STAGE else node.over(sources)
+                made[node] = sources[0] if node.op is Ops.MATERIALIZE else node.over(sources)
         kernel = Kernel(tuple([made[root] for root in kept]), len(inputs))
         return KernelCall(kernel, tuple(inputs), tuple([self.slot_of[root] for root in kept]))
 

@@ -9,7 +9,6 @@ Method: Griewank & Walther (2008), "Evaluating Derivatives", chapter 3; what a s
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 
 from uopc_core.dtype import is_inexact
@@ -27,8 +26,6 @@ from uopc_core.transform.transposes import is_linear
 from uopc_core.transform.zero_derivative import ZERO_DERIVATIVE
 
 __all__ = ["dependents", "gradient", "passes", "placeholder", "pull_back"]
-
-_placeholder_numbers = itertools.count()
 
 
 def gradient(root: UOp, targets: Sequence[UOp], seed: UOp | None = None) -> list[UOp]:
@@ -74,7 +71,7 @@ def _pull(order: Sequence[UOp], seeds: Iterable[tuple[UOp, Flow]], targets: Sequ
 
 
 def dependents(order: Sequence[UOp], targets: Sequence[UOp]) -> set[UOp]:
-    """The nodes of `order` that vary with a target. Integers and bool do not, and nothing passes a detached stage."""
+    """The nodes of `order` that vary with a target. Integers and bool do not, and nothing passes what is detached."""
     found: set[UOp] = set(targets)
     for node in order:
         if passes(node, found):
@@ -84,7 +81,7 @@ def dependents(order: Sequence[UOp], targets: Sequence[UOp]) -> set[UOp]:
 
 def passes(node: UOp, dependent: set[UOp]) -> bool:
     """Whether `node` varies with a source that is `dependent`."""
-    if node.op in ZERO_DERIVATIVE or not is_inexact(node.dtype) or (node.op is Ops.STAGE and node.arg == "detach"):
+    if node.op in ZERO_DERIVATIVE or not is_inexact(node.dtype):
         return False
     return not dependent.isdisjoint(node.src)
 
@@ -181,7 +178,7 @@ class _Cotangents:
 
 def placeholder(x: UOp) -> UOp:
     """A tangent to be transposed or replaced again."""
-    return x.stage(("variable", ("tangent", next(_placeholder_numbers))))
+    return x.variable()
 
 
 def _is_outer_product(ct: UOp) -> bool:

@@ -67,9 +67,9 @@ def _anew(node: UOp) -> UOp:
     """`node` for comparison with its operands: computed with them if it is in memory and they are not.
 
     Who computed it then may have another last digit of a function of the library. Without memory it is `node` itself
-    in the plan, where no stage is left.
+    in the plan, where nothing is detached.
     """
-    return node.over(tuple([x.stage("detach") for x in node.src]))
+    return node.over(tuple([x.detach() for x in node.src]))
 
 
 def _linearize_reduce_extreme(node: UOp, tangents: Tangents) -> UOp:

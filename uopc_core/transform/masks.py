@@ -107,7 +107,7 @@ def _same(node: UOp, active: Active) -> Sequence[Active]:
 
 
 BACKWARD: dict[Ops, BackwardRule] = {
-    **dict.fromkeys((Ops.ADD, Ops.SUB, Ops.NEG, Ops.CAST, Ops.STAGE), _same),
+    **dict.fromkeys((Ops.ADD, Ops.SUB, Ops.NEG, Ops.CAST, Ops.MATERIALIZE, Ops.VARIABLE), _same),
     **dict.fromkeys((Ops.REAL, Ops.IMAG, Ops.CONJ, Ops.COMPLEX), _same),
     **dict.fromkeys((Ops.RESHAPE, Ops.PERMUTE, Ops.PAD, Ops.FLIP, Ops.CONCAT, Ops.REDUCE), _transposed),
     Ops.EXPAND: _summed_over_grown_axes,
@@ -200,7 +200,7 @@ def _forward_scatter(node: UOp, flows: Flows) -> Active:
 
 
 FORWARD: dict[Ops, ForwardRule] = {
-    **dict.fromkeys((Ops.ADD, Ops.SUB, Ops.NEG, Ops.CAST, Ops.STAGE), _one_of),
+    **dict.fromkeys((Ops.ADD, Ops.SUB, Ops.NEG, Ops.CAST, Ops.MATERIALIZE, Ops.VARIABLE), _one_of),
     **dict.fromkeys((Ops.REAL, Ops.IMAG, Ops.CONJ, Ops.COMPLEX), _one_of),
     **dict.fromkeys((Ops.RESHAPE, Ops.EXPAND, Ops.PERMUTE, Ops.SHRINK, Ops.FLIP, Ops.INDEX), _as_numbers_move),
     Ops.WHERE: _forward_where,
@@ -223,7 +223,7 @@ def linear_forward(node: UOp, flows: Flows) -> Flow:
     """The op itself on the tangents; what is not differentiated (conditions, indices) stays."""
     living = [flow for flow in flows if flow is not None]
     active = FORWARD[node.op](node, flows)
-    if (node.op is Ops.ADD and len(living) == 1) or (node.op is Ops.STAGE and node.arg != "materialize"):
+    if (node.op is Ops.ADD and len(living) == 1) or node.op is Ops.VARIABLE:
         return living[0]
     if node.op is Ops.WHERE and len(living) == 1:  # the selection itself is left to the mask
         return Flow(living[0].raw, active, clean=False)

@@ -36,7 +36,7 @@ def one_minus_square(x: UOp) -> UOp:
     ``-2 * x``, which does not cancel near 0: what the two values differ by is added as a number.
     """
     smooth = 1 - x * x
-    return smooth + ((1 - x) * (1 + x) - smooth).stage("detach")
+    return smooth + ((1 - x) * (1 + x) - smooth).detach()
 
 
 def one_over_one_minus_square(x: UOp) -> UOp:

@@ -14,7 +14,7 @@ from uopc_core.dtype import dtypes
 from uopc_core.errors import ShapeError
 from uopc_core.ir.composite import broadcast_to, const_of, full, iota, stack
 from uopc_core.ir.extern import EXTERNS
-from uopc_core.ir.op import ELEMENTWISE, LEAVES, Ops
+from uopc_core.ir.op import ELEMENTWISE, IDENTITIES, LEAVES, Ops
 from uopc_core.ir.uop import TRACED, UOp, walk
 
 __all__ = ["BATCHING", "Batching", "Operands", "batch"]
@@ -184,6 +184,6 @@ BATCHING: dict[Ops, Batching] = {
     Ops.SCAN: _batch_same,  # the last axis
     Ops.INDEX: _batch_index,
     Ops.SCATTER: _batch_scatter,
-    Ops.STAGE: _batch_same,
+    **dict.fromkeys(IDENTITIES, _batch_same),
     Ops.EXTERN: _batch_extern,
 }
