@@ -80,6 +80,92 @@ def test_operators_have_the_bits_and_the_errors_of_the_graph(function: Any, dtyp
             both_ways(lambda number=number: function(number, xp.asarray(special_values(dtype))))
 
 
+@pytest.mark.parametrize("function", OPERATORS + IN_PLACE, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_operators_take_what_is_numpys(function: Any, dtype: str) -> None:
+    for other in DTYPES:
+        a, b = np.meshgrid(special_values(dtype), special_values(other))
+        both_ways(lambda a=a, b=b: function(xp.asarray(a), b))
+        for b in special_values(other):
+            both_ways(lambda b=b: function(xp.asarray(special_values(dtype)), b))
+            both_ways(lambda b=b: function(xp.asarray(special_values(dtype))[1], b))
+            if function in OPERATORS:
+                both_ways(lambda b=b: function(b, xp.asarray(special_values(dtype))))
+
+
+def test_operands_of_numpy_are_computed_at_once() -> None:
+    x = xp.arange(6.0)
+    for y in (np.float64(2), np.int32(2), np.ones(6), np.ones((4, 1), "float32")):
+        assert is_known(x * y)
+        assert is_known(np.multiply(y, x))
+        assert is_known(xp.hypot(x, y))
+    assert is_known(np.float64(2) * x)
+    assert xp.sum(x, axis=np.int64(0)) == 15.0
+
+
+KEYS: list[Callable[[Callable[[int], Any]], Any]] = [
+    *(lambda n: n(2), lambda n: n(-1), lambda n: slice(n(1), n(3)), lambda n: slice(None, n(-1), n(2))),
+    *(lambda n: (n(1), n(2)), lambda n: (n(1), slice(n(0), n(2))), lambda n: (..., n(1)), lambda n: (None, n(1))),
+    lambda n: [n(0), n(2)],
+]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("kind", ["int64", "uint8", "int16", "bool", "float64"])
+def test_keys_may_hold_integers_of_ours_and_of_numpys(key: Callable[[Callable[[int], Any]], Any], kind: str) -> None:
+    for number in (lambda n: np.dtype(kind).type(n), lambda n: xp.asarray(n).astype(kind)[()]):
+        if kind in ("uint8", "bool"):
+            number = lambda n, number=number: number(abs(n))  # noqa: E731
+
+        def read(number: Any = number) -> Any:
+            return xp.asarray(A.copy())[key(number)]
+
+        def write(number: Any = number) -> Any:
+            x = xp.asarray(A.copy())
+            x[key(number)] = number(1)
+            return x
+
+        both_ways(read)
+        both_ways(write)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(lambda n: n(7), lambda n: (n(0), n(-5)), lambda n: (n(0), n(0), n(0)), lambda n: slice(n(0), n(3), n(0))),
+        lambda n: xp.stack([n(1), n(3)]),
+    ],
+)
+def test_known_places_that_are_not_there_are_found_at_the_line(key: Callable[[Callable[[int], Any]], Any]) -> None:
+    x = xp.asarray(A.copy())
+    for number in (np.int64, lambda n: xp.asarray(n)[()]):
+        with pytest.raises((IndexError, ValueError), match=r"out of bounds|too many|zero"):
+            x[key(number)]
+        with pytest.raises((IndexError, ValueError), match=r"out of bounds|too many|zero"):
+            x[key(number)] = 1.0
+    np.testing.assert_array_equal(np.asarray(x), A)
+
+
+@pytest.mark.parametrize("places", [np.array([0, 2, -1]), np.array([[1], [0]], "uint8"), np.array([True, False, True])])
+def test_places_may_be_numpys(places: Any) -> None:
+    def write() -> Any:
+        x = xp.asarray(A.copy())
+        x[places] = np.float32(0.5)
+        x[places] += np.arange(4)
+        return x
+
+    both_ways(lambda: xp.asarray(A)[places])
+    both_ways(write)
+
+
+def test_a_view_keeps_the_integers_that_its_key_had() -> None:
+    x, n = xp.arange(9.0), xp.asarray([2, 5])
+    view = x[n[0] : n[1]]
+    n[0] = 0
+    x[2] = 50.0
+    assert view.tolist() == [50.0, 3.0, 4.0]
+
+
 @pytest.mark.parametrize("function", UNARY, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_operators_of_one_operand_too(function: Any, dtype: str) -> None:

@@ -41,6 +41,7 @@ __all__ = [
     "in_place_at_once",
     "item_at_once",
     "known",
+    "of_numpy",
     "of_one_at_once",
     "quietly",
     "view_at_once",
@@ -53,6 +54,7 @@ _BUFFER, _CONST = Ops.BUFFER, Ops.CONST
 _REAL = "biuf"
 _DTYPES = {dtype.char: dtype for dtype in DTYPES if dtype.kind in _REAL}
 _NUMBERS = frozenset({int, float})
+_SCALARS = frozenset([dtype.type for dtype in _DTYPES.values()])
 _STORED = frozenset({int, float, bool})
 
 LARGEST = AT_ONCE  # elements of what is held as a value, whatever the settings say
@@ -130,6 +132,14 @@ def known(x: Handle) -> Any:
     return node.dtype.type(node.arg) if node.op is _CONST and not node.shape and x._alias is None else None
 
 
+def of_numpy(y: Any) -> Any:
+    """An operand of NumPy's, a scalar or a small array of real numbers, as it is; else None."""
+    if type(y) is _NDARRAY:
+        dtype = y.dtype
+        return y if _DTYPES.get(dtype.char) is dtype and dtype.kind != "b" and y.size <= bound() else None
+    return y if type(y) in _SCALARS else None
+
+
 def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: bool = False) -> A | None:
     """``function(x, y)``, an operator, if both are known and small; None where it is for the graph to compute.
 
@@ -155,7 +165,9 @@ def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: boo
         if b is None or (a.size * b.size > LARGEST and _is_large_together(a, b)):
             return None
     else:
-        return None
+        b = of_numpy(y)
+        if b is None or _is_large_together(a, b):
+            return None
     try:
         value = _run(function, b, a) if is_reflected else _run(function, a, b)
     except Exception:  # the longer way has words for it
@@ -250,7 +262,9 @@ def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any) -> A | N
     elif type(y) in _NUMBERS:
         b = y
     else:
-        return None
+        b = of_numpy(y)
+        if b is None:
+            return None
     try:
         # one step, up to the operation, so that what has got a node meanwhile is not written to
         if x._value is not a or not (alias is None or alias.memory is None or alias.memory is alias.base._value):
@@ -274,27 +288,34 @@ def item_at_once(x: A, key: Any) -> A | None:
         alias is not None and alias.memory is not None and alias.memory is not alias.base._value
     ):
         return None
-    if type(key) is int or is_plain_key(key):
-        try:
-            item = value[key]
-        except Exception:  # the longer way has words for it
-            return None
-        if type(item) is not _NDARRAY:
-            alias = None
-        elif alias is None or (alias.memory is None and alias.is_writable):
-            alias = _new(Part)
-            alias.base, alias.memory, alias.keys, alias.is_writable = x, value, (key,), True
-        elif alias.memory is not None and alias.is_writable and len(alias.keys) < MOST_LENSES - 1:
-            alias = Part(alias.base, alias.memory, (*alias.keys, key))
-        else:
-            return None
-        handle = _new(type(x))
-        handle._value = item
-        handle._alias = alias
-        handle._weak = False
-        return handle
-    places = known(cast("Handle", key)) if type(key) is type(x) else None
-    if type(places) is not _NDARRAY or places.dtype.kind == "f" or not value.ndim:
+    if type(key) is not int and not is_plain_key(key):
+        key = _in_ints(key)
+        if type(key) is not int and not is_plain_key(key):
+            return _picked_at_once(x, value, key)
+    try:
+        item = value[key]
+    except Exception:  # the longer way has words for it
+        return None
+    if type(item) is not _NDARRAY:
+        alias = None
+    elif alias is None or (alias.memory is None and alias.is_writable):
+        alias = _new(Part)
+        alias.base, alias.memory, alias.keys, alias.is_writable = x, value, (key,), True
+    elif alias.memory is not None and alias.is_writable and len(alias.keys) < MOST_LENSES - 1:
+        alias = Part(alias.base, alias.memory, (*alias.keys, key))
+    else:
+        return None
+    handle = _new(type(x))
+    handle._value = item
+    handle._alias = alias
+    handle._weak = False
+    return handle
+
+
+def _picked_at_once(x: A, value: Any, key: Any) -> A | None:
+    """``x[key]``, whose value is `value`, if `key` is one known array of integers or bool; else None."""
+    places = _places(key)
+    if places is None or not value.ndim:
         return None
     if places.dtype.kind != "b" and places.size * (value.size // (value.shape[0] or 1)) > LARGEST:
         return None
@@ -302,6 +323,22 @@ def item_at_once(x: A, key: Any) -> A | None:
         return type(x)._from_value(value[places])
     except Exception:  # the longer way has words for it
         return None
+
+
+def _places(key: Any) -> Any:
+    """`key` as an array of NumPy's, where it is a known one of integers or bool; else None."""
+    places = known(key) if isinstance(key, Handle) else of_numpy(key)
+    return places if type(places) is _NDARRAY and places.dtype.kind != "f" else None
+
+
+def _in_ints(key: Any) -> Any:
+    """`key` with ints of Python's for those that are known, numbers of ours or of NumPy's; what else there is stays."""
+    if type(key) is tuple:
+        return tuple([_in_ints(item) for item in cast("tuple[Any, ...]", key)])
+    if type(key) is slice:
+        return slice(_in_ints(key.start), _in_ints(key.stop), _in_ints(key.step))
+    value = known(key) if isinstance(key, Handle) else key
+    return int(cast("Any", value)) if isinstance(value, np.integer) else key
 
 
 def view_at_once(x: A, lens: Lens) -> A | None:
@@ -335,13 +372,15 @@ def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
         if value is None or (value.dtype is not target.dtype and target.dtype.kind != "f"):
             return False
     elif type(value) not in _STORED:
-        return False
-    if type(key) is type(x):
-        key = known(key)
-        if type(key) is not _NDARRAY or key.dtype.kind == "f":
+        value = of_numpy(value)
+        if value is None or (value.dtype is not target.dtype and target.dtype.kind != "f"):
             return False
-    elif type(key) is not int and not is_plain_key(key):
-        return False
+    if type(key) is not int and not is_plain_key(key):
+        key = _in_ints(key)
+        if type(key) is not int and not is_plain_key(key):
+            key = _places(key)
+            if key is None:
+                return False
     try:
         # one step, so that what has got a node meanwhile is not written to
         if x._value is target and (alias is None or alias.memory is None or alias.memory is alias.base._value):

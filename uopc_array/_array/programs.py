@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uopc_array._array.at_once import LARGEST, bound, known
+from uopc_array._array.at_once import LARGEST, bound, known, of_numpy
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import as_node
 from uopc_array._array.tracing import records
@@ -55,6 +55,9 @@ def of_known(
             key += (value.dtype.num, value.shape)
         elif type(x) in _STATIC:
             key += (type(x), x)
+        elif (value := of_numpy(x)) is not None:
+            values.append(value)
+            key += (value.dtype.num, value.shape)
         elif not _is_keyed(x, key, values):
             return None
     if not values and records():  # what a trace makes stays small as text: a range, a constant
@@ -98,7 +101,7 @@ def _program(
     rest = iter(inputs)
     given: list[Any] = []
     for x, is_node in zip(args, nodes, strict=True):
-        if isinstance(x, Handle):
+        if isinstance(x, Handle) or of_numpy(x) is not None:
             if is_node is False:
                 return False
             given.append(next(rest))
