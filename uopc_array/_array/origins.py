@@ -7,6 +7,7 @@ they stand beside it, for as long as the nodes live.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -58,19 +59,19 @@ def _noted(name: str, node: UOp, known: bool) -> UOp:
 
 
 def check_places(name: str, x: UOp, indices: Sequence[UOp], axes: Sequence[int] = ()) -> bool:
-    """Whether all `indices` into the leading axes of `x` are in memory.
+    """Whether all `indices` into the leading axes of `x` are known.
 
     Raises:
         IndexBoundsError: one of those that are is out of bounds.
     """
     known = True
     for k, index in enumerate(indices):
-        memory = _memory_behind(index)
-        if memory is None or index.size == 0:
+        numbers = _numbers_behind(index)
+        if numbers is None or index.size == 0:
             known = known and index.size == 0
             continue
         n = x.shape[k]
-        low, high = int(memory.array.min()), int(memory.array.max())
+        low, high = int(numbers.min()), int(numbers.max())
         if low < -n or high >= n:
             kind = _KINDS.get(name, IndexBoundsError)
             found = low if low < -n else high
@@ -79,14 +80,16 @@ def check_places(name: str, x: UOp, indices: Sequence[UOp], axes: Sequence[int] 
     return known
 
 
-def _memory_behind(index: UOp) -> Buffer | None:
-    """Memory with the numbers of `index`, in another shape or a narrower dtype perhaps, if there is any yet."""
+def _numbers_behind(index: UOp) -> np.ndarray[Any, Any] | None:
+    """The numbers of `index`, in another shape or a narrower dtype perhaps, if they are known yet."""
     while (src := index.src) and index.realized is None and (index.op in _SAME_NUMBERS or _widens(index, src[0])):
         index = src[0]
         src = index.src
         if src and index.op is Ops.MIN and index.dtype is dtypes.uint64:  # see composite.as_places
             index = src[0]
-    return index.realized
+    if index.realized is not None:
+        return index.realized.array
+    return np.asarray(index.arg) if index.op is Ops.CONST else None
 
 
 def _widens(node: UOp, of: UOp) -> bool:
