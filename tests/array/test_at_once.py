@@ -83,10 +83,11 @@ def test_operators_have_the_bits_and_the_errors_of_the_graph(function: Any, dtyp
 @pytest.mark.parametrize("function", OPERATORS + IN_PLACE, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_operators_take_what_is_numpys(function: Any, dtype: str) -> None:
-    for other in DTYPES:
+    first = DTYPES.index(dtype) + IN_PLACE.count(function)
+    for other in [DTYPES[(first + i) % len(DTYPES)] for i in (0, 3, 6)]:
         a, b = np.meshgrid(special_values(dtype), special_values(other))
         both_ways(lambda a=a, b=b: function(xp.asarray(a), b))
-        for b in special_values(other):
+        for b in special_values(other)[::3]:
             both_ways(lambda b=b: function(xp.asarray(special_values(dtype)), b))
             both_ways(lambda b=b: function(xp.asarray(special_values(dtype))[1], b))
             if function in OPERATORS:
