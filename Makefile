@@ -20,12 +20,13 @@ SEED ?= 0
 RUN = $(VENV)/bin/python
 
 # what .ci/run repeats with other versions: graphs, executors, jit, protocols and exchange, dispatch, what is installed
-VERSION_TESTS = tests/ir tests/interpret tests/extern tests/runtime/test_buffer.py tests/runtime/test_cache.py \
+VERSION_TESTS = tests/ir/test_text.py $(addprefix tests/interpret/test_, numpy_interp.py immediate.py strided.py) tests/runtime/test_buffer.py tests/runtime/test_cache.py \
 	tests/runtime/test_runner.py tests/runtime/test_toolchain.py tests/test_clients.py tests/test_docs.py \
 	tests/test_examples.py tests/test_import.py tests/test_packaging.py tests/test_platforms.py tests/test_settings.py \
 	tests/interop/test_numpy_dispatch.py \
 	$(addprefix tests/array/test_, foreign_arrays.py foreign_memory.py indexing.py promotion.py protocols.py views.py) \
-	tests/transforms/test_jit.py $(addprefix tests/functions/test_, errors.py linalg.py mistakes.py numpy_calls.py numpy_dtypes.py numpy_functions.py)
+	tests/transforms/test_jit.py \
+	$(addprefix tests/functions/test_, errors.py linear_algebra.py linear_algebra_lines.py mistakes.py numpy_calls.py numpy_dtypes.py numpy_functions.py)
 
 # values and shared memory where small operands are computed at their line, which the other tests turn off
 AT_ONCE_TESTS = tests/fuzz tests/interop tests/test_docs.py \
