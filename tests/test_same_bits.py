@@ -169,7 +169,7 @@ def test_a_product_of_matrices_does_not_depend_on_how_they_lie(dtype: DType, sha
 @given(
     st.sampled_from([Ops.MAX, Ops.MIN]),
     st.sampled_from([dtypes.float32, dtypes.float64]),
-    st.sampled_from([(3, 513), (600, 4), (2, 1700), (40, 30), (9, 128)]),
+    st.sampled_from([(3, 513), (600, 4), (2, 1700), (40, 30), (9, 128), (12, 16), (300, 300)]),
     st.sampled_from(["rows", "columns", "all", "all, turned"]),
     st.booleans(),
     st.integers(0, 2**32 - 1),

@@ -270,3 +270,68 @@ def test_without_a_compiler_there_are_no_programs(monkeypatch):
     monkeypatch.setattr(runner, "_loaded", {})
     with context(cc="/nonexistent"), pytest.raises(CompileError, match="no C compiler"):
         Program([])
+
+
+_never_closed = []  # threads of a runtime outlive the test
+
+
+@pytest.fixture
+def without_runtime(monkeypatch):
+    """As in a process on a machine that has not compiled the runtime yet; says how often it was asked for."""
+    asked = []
+    loaded = {}
+    _never_closed.append(loaded)
+    monkeypatch.setattr(runner, "_loaded", loaded)
+    monkeypatch.setattr(runner, "_is_asked_for", [])
+    monkeypatch.setattr(runner, "in_background", asked.append)
+    return asked
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        test_a_step_gets_its_buffers_scalars_and_dims,
+        test_scalars_of_every_kind,
+        test_a_step_may_have_many_buffers_and_scalars,
+        test_a_program_without_steps_does_nothing,
+        test_little_work_is_not_split,
+        test_scratch_that_the_system_does_not_have_is_a_memory_error,
+        test_steps_after_a_failure_do_not_run,
+    ],
+)
+def test_little_work_does_not_wait_for_the_runtime(check, without_runtime):
+    check()
+    assert "runtime" not in runner._loaded
+    assert len(without_runtime) <= 1
+
+
+def test_one_thread_does_not_wait_for_the_runtime(without_runtime):
+    with context(num_threads=1):
+        test_scratch_is_aligned_and_belongs_to_one_thread(1)
+        test_parts_are_multiples_of_the_grain_and_cover_everything(100, 16, 1)
+    assert "runtime" not in runner._loaded
+    assert len(without_runtime) == 1
+
+
+def test_much_work_of_several_threads_waits_for_the_runtime(without_runtime):
+    test_parts_are_multiples_of_the_grain_and_cover_everything(100, 16, 3)
+    assert "runtime" in runner._loaded
+
+
+def test_a_program_takes_to_the_runtime_when_it_is_there(without_runtime):
+    out = buffer_of([-1] * 3, np.int64)
+    program = Program([step(PARTS, (0,), extent=3)])
+    for _ in range(2):
+        program.run(pointers(out))
+    assert program._call is None
+    runner.prepare_runtime()
+    program.run(pointers(out))
+    assert program._call is not None
+    assert out.array.tolist() == [0, 0, 0]
+
+
+def test_where_subnormal_numbers_are_flushed_the_runtime_is_waited_for(without_runtime, monkeypatch):
+    monkeypatch.setattr(runner, "flushes_subnormals", lambda: True)
+    out = buffer_of([-1] * 3, np.int64)
+    Program([step(PARTS, (0,), extent=3)]).run(pointers(out))
+    assert "runtime" in runner._loaded

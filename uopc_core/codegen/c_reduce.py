@@ -128,31 +128,26 @@ def need_total(need: Need, acc: Acc) -> str:
 
 
 def need_extreme(need: Need, acc: Acc, lanes: int) -> str:
-    """Define the function that ends the extreme of a row of memory, taken without its blocks. They decide between zeros
-    of both signs: where a zero was found, it is taken again.
+    """Define the function that ends the extreme of a row of memory, taken without its blocks. They only decide between
+    zeros of both signs: where it is a zero, it is the first one that their order meets.
     """
     t, name = _names(acc, lanes)
-    block = 16 * lanes
-    gather, flush, total = need_gather(need, acc, lanes), need_flush(need, acc, lanes), need_total(need, acc)
+    suffix, block, order = SUFFIXES[acc.dtype], 16 * lanes, need_lane_order(need, lanes)
     need(
-        f"block_by_block_{name}",
-        f"static __attribute__((noinline)) {t} block_by_block_{name}(const {t} *restrict x, int64_t n) {{\n"
-        f"    {t} acc[{lanes}], tree[48];\n"
-        "    int64_t blocks = 0;\n"
-        f"    for (int k = 0; k < {lanes}; k++) acc[k] = {literal(identity_of(acc.op, acc.dtype), acc.dtype)};\n"
-        f"    for (int64_t i = 0; i < n; i += {block}) {{\n"
-        f"        {gather}(acc, x + i, n - i < {block} ? n - i : {block});\n"
-        f"        {flush}(tree, blocks++, acc);\n"
-        "    }\n"
-        f"    return {total}(tree, blocks);\n}}",
+        f"first_zero_{suffix}",
+        f"static __attribute__((noinline)) {t} first_zero_{suffix}(const {t} *restrict x, int64_t n) {{\n"
+        f"    for (int64_t i = 0; i < n; i += {block})\n"
+        f"        for (int k = 0; k < {lanes}; k++)\n"
+        f"            for (int64_t j = i + {order}[k]; j < i + {block} && j < n; j += {lanes})\n"
+        "                if (x[j] == 0) return x[j];\n"
+        "    return 0;\n}",
     )
     name = f"extreme_{name}"
     need(  # not part of its caller, whose loops would suffer
         name,
-        "/* whether a zero is negative depends on the order */\n"
         f"static __attribute__((noinline)) {t} {name}({t} *restrict acc, const {t} *restrict x, int64_t n) {{\n"
         f"    const {t} found = {need_fold(need, acc, lanes)}(acc);\n"
-        f"    return found == 0 ? block_by_block_{_names(acc, lanes)[1]}(x, n) : found;\n}}",
+        f"    return found == 0 ? first_zero_{suffix}(x, n) : found;\n}}",
     )
     return name
 

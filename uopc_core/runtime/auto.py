@@ -13,6 +13,8 @@ from functools import partial
 from typing import Any
 
 from uopc_core.errors import CompileError
+from uopc_core.ir.op import LEAVES, MOVEMENT
+from uopc_core.ir.uop import walk
 from uopc_core.runtime.background import in_background, warn_once
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.compiled import compile_kernels, kernels_in_use, uncompiled_sources
@@ -29,6 +31,7 @@ __all__ = ["AutoPlan"]
 BACKGROUND_WORK = 200_000_000  # elements up to which the first run need not wait for the compiler
 _START_LINES = 40  # lines of C that a compiler works through in the time that it takes to start
 _SOONER = 1.5  # by so much compiled code may be later than what is interpreted, and compiled all the same
+_WITHOUT_LINES = LEAVES | MOVEMENT
 
 
 class AutoPlan:
@@ -86,7 +89,17 @@ def _starts_interpreted(plan: Plan) -> bool:
 def _is_compiled_sooner(plan: Plan) -> bool:
     """Whether the interpreter waits for a compiler about as long as compiled code would, which is needed anyway."""
     loops = uncompiled(loops_of_plan(plan))
-    return bool(loops) and _compiler_work(uncompiled_sources(plan)) <= _SOONER * _compiler_work(loops)
+    most = _SOONER * _compiler_work(loops)
+    return bool(loops) and _has_at_most(plan, most) and _compiler_work(uncompiled_sources(plan)) <= most
+
+
+def _has_at_most(plan: Plan, lines: float) -> bool:
+    """Whether the C of `plan` may have so few lines, to tell without writing it: an operation takes one or more.
+
+    Of the kernels that others use too, or that are one with others in the end, nothing is known yet.
+    """
+    kernels = set(plan.kernels)
+    return sum([sum(node.op not in _WITHOUT_LINES for node in walk(kernel.outputs)) for kernel in kernels]) <= lines
 
 
 def _compiler_work(sources: Sequence[str]) -> int:

@@ -28,7 +28,6 @@ from uopc_core.runtime.runner import (
     ProgramStep,
     prepare_runtime,
     prepare_runtime_meanwhile,
-    uncompiled_runtime,
 )
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.runtime.verified import program_step, verified_runs
@@ -63,9 +62,8 @@ def compile_kernels(plan: Plan) -> list[Any]:
 
 
 def uncompiled_sources(plan: Plan) -> list[str]:
-    """The C that this machine has not compiled yet, of all that a run of `plan` needs."""
-    kernels = [source.text for source in _sources(plan) if not is_compiled(source.text, source.entry)]
-    return [*dict.fromkeys(kernels), *uncompiled_runtime()]
+    """The C that this machine has not compiled yet, of all that a run of `plan` waits for."""
+    return list(dict.fromkeys([s.text for s in _sources(plan) if not is_compiled(s.text, s.entry)]))
 
 
 def kernels_in_use(plan: Plan) -> bool:
@@ -74,7 +72,8 @@ def kernels_in_use(plan: Plan) -> bool:
 
 
 def prepare_compiler() -> None:
-    """Have the compiler looked for, and what runs its kernels compiled, while something else is done.
+    """Have the compiler looked for, and with more than one thread what splits kernels among them compiled, while
+    something else is done.
 
     Where both are known already, which they are for the whole machine after the first time, nothing happens.
     """
@@ -84,7 +83,7 @@ def prepare_compiler() -> None:
 
 
 def _find_and_prepare() -> None:
-    if find_toolchain() is not None:
+    if find_toolchain() is not None and current().num_threads > 1:
         prepare_runtime()
 
 
@@ -107,7 +106,8 @@ class CompiledPlan:
             )
         self.plan = plan
         steps, sources = render_plan(plan), _sources(plan)
-        prepare_runtime_meanwhile()
+        if current().num_threads > 1:
+            prepare_runtime_meanwhile()
         functions = compile_kernels(plan)
         if len(_in_use) > _MAX_KNOWN:
             _in_use.clear()

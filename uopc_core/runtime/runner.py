@@ -1,5 +1,7 @@
 """Run compiled kernels in order through one foreign call.
 
+The C runtime, which splits them among threads, is compiled once on a machine. Until it is there, what is little work
+runs in the thread that asks for it, so that a first value does not wait for it.
 Invariant: a Program keeps alive all the C structures and libraries that its call reads, and nothing in it changes from
 call to call, so threads may run one Program at the same time.
 """
@@ -13,27 +15,35 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from uopc_core.dtype import DType
+from uopc_core.dtype import DType, dtypes
 from uopc_core.errors import CompileError, IndexBoundsError
+from uopc_core.forks import in_forked_child
 from uopc_core.once import once
 from uopc_core.runtime.background import in_background
-from uopc_core.runtime.cache import has_object, object_with
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.cache import object_with
 from uopc_core.runtime.folder import cache_folder
 from uopc_core.runtime.library import Function, Library, ffi
+from uopc_core.runtime.probe import flushes_subnormals
 from uopc_core.runtime.toolchain import find_toolchain, runtime_source
 from uopc_core.settings import current
 
-__all__ = ["Program", "ProgramStep", "prepare_runtime", "prepare_runtime_meanwhile", "uncompiled_runtime"]
+__all__ = ["Program", "ProgramStep", "prepare_runtime", "prepare_runtime_meanwhile"]
 
 # The layout of the structures of runtime.c, as strings of `struct`; P is a pointer.
 _STEP = struct.Struct("@PPPPiiqqqq")
 _PROGRAM = struct.Struct("@Pqq")
 _CALL = "int64_t(*)(const void *, const char *, int64_t)"
 _LAST_STATUS = "void(*)(int64_t *)"
+_KERNEL = "int64_t(*)(const void *, const int64_t *, const void *, int64_t, int64_t, char *, int64_t *)"
 _SCALAR_FORMATS = {"b": "q8x", "i": "q8x", "u": "Q8x", "f": "d8x", "c": "dd"}
+_SCALAR_BYTES = 16
 _OUT_OF_MEMORY = 2
+_LITTLE_WORK = 1 << 25  # that takes one thread less time than it takes to compile the runtime
 _MOST_WORK = 2**63 - 1
 _ENTRIES = ("uopc_call", "uopc_last_status")
+_NO_SCRATCH = "no scratch memory for a kernel"
+_NO_COMPILER = "there is no C compiler: install one, or name it with CC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +81,15 @@ class Program:
         CompileError: there is no compiler.
     """
 
-    __slots__ = ("_call", "_complex", "_kept", "_pack", "_program", "_single", "_steps")
+    __slots__ = ("_call", "_complex", "_kept", "_n_buffers", "_pack", "_program", "_single", "_steps", "_work")
 
     def __init__(
         self, steps: Sequence[ProgramStep], scalar_dtypes: Sequence[DType] = (), n_buffers: int | None = None
     ) -> None:
         needed = 1 + max((slot for step in steps for slot in step.slots), default=-1)
-        n_buffers = needed if n_buffers is None else n_buffers
-        self._call = _runtime().call
+        self._n_buffers = n_buffers = needed if n_buffers is None else n_buffers
+        self._work = sum([step.work for step in steps])
+        self._call: Any = None if self._is_for_one(current().num_threads) else _runtime().call
         self._steps = tuple(steps)
         self._kept: list[Any] = []
         first = self._address(b"".join([self._step_row(step) for step in steps]))
@@ -102,20 +113,65 @@ class Program:
             scalars = self._with_parts(scalars)
         settings = current()
         arguments = self._pack(*pointers, *scalars)
+        call = self._call or self._entry(settings.num_threads)
         if settings.debug:
-            self._run_timed(arguments, settings.num_threads)
-        elif self._call(self._program, arguments, settings.num_threads):
+            self._run_timed(call, pointers, arguments)
+        elif call is None:
+            for step in self._steps:
+                self._run_alone(step, pointers, arguments)
+            prepare_runtime_meanwhile()
+        elif call(self._program, arguments, settings.num_threads):
             _raise_last_failure()
 
-    def _run_timed(self, arguments: bytes, num_threads: int) -> None:
+    def _is_for_one(self, num_threads: int) -> bool:
+        """Whether the steps may run without the runtime, which is not there yet.
+
+        Raises:
+            CompileError: there is no compiler, so that it will never be.
+        """
+        if not _loaded and find_toolchain() is None:
+            raise CompileError(_NO_COMPILER)
+        return not _loaded and (num_threads == 1 or self._work <= _LITTLE_WORK)
+
+    def _entry(self, num_threads: int) -> Any:
+        """The entry of the runtime, or None as long as this thread can do without it.
+
+        The runtime keeps subnormal numbers where another library has made this thread take them for 0.
+        """
+        if not self._is_for_one(num_threads) or flushes_subnormals():
+            self._call = _runtime().call
+        return self._call
+
+    def _run_timed(self, call: Any, pointers: Sequence[int], arguments: bytes) -> None:
         """Run the steps one by one and print the time of each."""
         for step, program in zip(self._steps, self._single, strict=True):
             start_s = perf_counter()
-            failed = self._call(program, arguments, num_threads)
+            if call is None:
+                self._run_alone(step, pointers, arguments)
+                failed = False
+            else:
+                failed = call(program, arguments, current().num_threads)
             time_us = (perf_counter() - start_s) * 1e6
             print(f"{step.name}: {step.work} operations in {time_us:.1f} us", file=sys.stderr)
             if failed:
                 _raise_last_failure()
+
+    def _run_alone(self, step: ProgramStep, pointers: Sequence[int], arguments: bytes) -> None:
+        """Run one step as the runtime does with one thread."""
+        first = (self._n_buffers + 1) // 2 * _SCALAR_BYTES
+        places = [first + slot * _SCALAR_BYTES for slot in step.scalar_slots]
+        scalars = ffi.new("char[]", b"".join([arguments[place : place + _SCALAR_BYTES] for place in places]))
+        buffers = ffi.new("uintptr_t[]", [pointers[slot] for slot in step.slots])
+        try:
+            scratch = Buffer.empty((step.scratch_bytes,), dtypes.uint8)
+        except MemoryError:
+            raise MemoryError(_NO_SCRATCH) from None
+        status = ffi.new("int64_t[4]")
+        kernel = ffi.cast(_KERNEL, step.function.address)
+        dims, memory = ffi.new("int64_t[]", step.dims), ffi.cast("char *", scratch.pointer)
+        kernel(buffers, dims, scalars, 0, step.extent, memory, status)
+        if status[0]:
+            _raise_failure(status)
 
     def _with_parts(self, scalars: Sequence[Any]) -> list[Any]:
         """Complex scalars as two reals each."""
@@ -180,7 +236,7 @@ def _make_runtime() -> _Runtime:
 def _load_runtime() -> Library:
     found, folder = find_toolchain(), cache_folder()
     if found is None or folder is None:
-        raise CompileError("there is no C compiler: install one, or name it with CC")
+        raise CompileError(_NO_COMPILER)
     return object_with(_ENTRIES, found.for_runtime(), runtime_source(), folder)
 
 
@@ -194,23 +250,23 @@ def prepare_runtime() -> None:
 
 
 def prepare_runtime_meanwhile() -> None:
-    """Have that done by another thread."""
-    if not _loaded:
+    """Have that done by another thread, once: where it fails, programs that can do without the runtime go on so."""
+    if not _loaded and not _is_asked_for:
+        _is_asked_for.append(True)
         in_background(prepare_runtime)
 
 
-def uncompiled_runtime() -> list[str]:
-    """The source of the C runtime if this machine has not compiled it yet."""
-    found, folder = find_toolchain(), cache_folder()
-    if _loaded or found is None or folder is None:
-        return []
-    source = runtime_source()
-    return [] if has_object(found.for_runtime(), source, folder) else [source]
+_is_asked_for: list[bool] = []
+in_forked_child(_is_asked_for.clear)
 
 
 def _raise_last_failure() -> None:
     status = ffi.new("int64_t[4]")
     _loaded["runtime"].last_status(status)
+    _raise_failure(status)
+
+
+def _raise_failure(status: Any) -> None:
     if status[0] == _OUT_OF_MEMORY:
-        raise MemoryError("no scratch memory for a kernel")
+        raise MemoryError(_NO_SCRATCH)
     raise IndexBoundsError(f"index {status[1]} is out of bounds for axis {status[2]} with size {status[3]}")

@@ -314,10 +314,12 @@ def _probe(command: tuple[str, ...], cpu: str, folder: str) -> Toolchain | str:
 
 def _lean_libs(command: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Ways to link straight against glibc's files, with and without its vector functions."""
-    files = {
-        name: _first_line(command, f"-print-file-name={name}") or ""
-        for name in ("libmvec.so.1", "libm.so.6", "libc.so.6")
-    }
+    libc = _first_line(command, "-print-file-name=libc.so.6") or ""
+    files = {"libc.so.6": libc}
+    for name in ("libmvec.so.1", "libm.so.6"):
+        beside = os.path.join(os.path.dirname(libc), name)
+        is_there = os.path.isabs(libc) and os.path.exists(beside)
+        files[name] = beside if is_there else _first_line(command, f"-print-file-name={name}") or ""
     plain = (files["libm.so.6"], files["libc.so.6"])
     if all(map(os.path.isabs, plain)):
         if os.path.isabs(files["libmvec.so.1"]):

@@ -26,6 +26,14 @@ static inline void max_f32x32(float *restrict acc, const float *restrict x, int6
         for (int k = 0; k < 32; k++) acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]);
     for (int64_t k = 0; k < m; k++) { acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]); SCALAR; }
 }
+static const unsigned char lane32[32] = {0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30, 1, 17, 9, 25, 5, 21, 13, 29, 3, 19, 11, 27, 7, 23, 15, 31};
+static __attribute__((noinline)) float first_zero_f32(const float *restrict x, int64_t n) {
+    for (int64_t i = 0; i < n; i += 512)
+        for (int k = 0; k < 32; k++)
+            for (int64_t j = i + lane32[k]; j < i + 512 && j < n; j += 32)
+                if (x[j] == 0) return x[j];
+    return 0;
+}
 /* the accumulators, combined in pairs */
 static inline float fold_max_f32x32(float *restrict acc) {
 #pragma omp simd
@@ -37,36 +45,9 @@ static inline float fold_max_f32x32(float *restrict acc) {
     const float e = c != c ? c : (c > a ? c : a), f = d != d ? d : (d > b ? d : b);
     return f != f ? f : (f > e ? f : e);
 }
-/* blocks are combined as a binary counter carries: tree[k] is the result of 2^k of them */
-static void flush_max_f32x32(float *restrict tree, int64_t blocks, float *restrict acc) {
-    float x = fold_max_f32x32(acc);
-    int level = 0;
-    for (; blocks & 1; blocks >>= 1, level++) x = x != x ? x : (x > tree[level] ? x : tree[level]);
-    tree[level] = x;
-#pragma omp simd
-    for (int k = 0; k < 32; k++) acc[k] = (-__builtin_inff());
-}
-static float total_max_f32(const float *restrict tree, int64_t blocks) {
-    int level = __builtin_ctzll((uint64_t)blocks);
-    float x = tree[level++];
-    for (blocks >>= level; blocks; blocks >>= 1, level++)
-        if (blocks & 1) x = x != x ? x : (x > tree[level] ? x : tree[level]);
-    return x;
-}
-static __attribute__((noinline)) float block_by_block_max_f32x32(const float *restrict x, int64_t n) {
-    float acc[32], tree[48];
-    int64_t blocks = 0;
-    for (int k = 0; k < 32; k++) acc[k] = (-__builtin_inff());
-    for (int64_t i = 0; i < n; i += 512) {
-        max_f32x32(acc, x + i, n - i < 512 ? n - i : 512);
-        flush_max_f32x32(tree, blocks++, acc);
-    }
-    return total_max_f32(tree, blocks);
-}
-/* whether a zero is negative depends on the order */
 static __attribute__((noinline)) float extreme_max_f32x32(float *restrict acc, const float *restrict x, int64_t n) {
     const float found = fold_max_f32x32(acc);
-    return found == 0 ? block_by_block_max_f32x32(x, n) : found;
+    return found == 0 ? first_zero_f32(x, n) : found;
 }
 __attribute__((simd("notinbranch"))) float expf(float);
 static void expf_16(float *y, const float *x) {
