@@ -32,6 +32,19 @@ def test_matmul_promotes() -> None:
     check(xp.matmul(xp.asarray(x), xp.asarray(y)), np.matmul(x, y), atol=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_infinities_of_a_small_real_times_a_complex_matrix_count_as_in_their_products(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, k, n = rng.integers(1, 6, 3)
+    real, other = rng.standard_normal((m, k)), rng.standard_normal((k, n)) + 1j * rng.standard_normal((k, n))
+    real[rng.random((m, k)) < 0.3] = rng.choice([np.inf, -np.inf])
+    x, z = xp.asarray(real), xp.asarray(other)
+    for f in (xp.matmul, xp.jit(xp.matmul)):
+        np.testing.assert_array_equal(np.asarray(f(x, z)), np.asarray(xp.sum(x[:, :, None] * z[None], axis=1)))
+        np.testing.assert_array_equal(np.asarray(f(z.T, x.T)), np.asarray(f(x, z)).T)
+    assert np.asarray(xp.asarray([[np.inf, np.inf]]) @ xp.asarray([[1 + 1j], [1 + 1j]]))[0, 0] == complex("inf+infj")
+
+
 def test_matmul_refuses_with_the_shapes_and_a_remedy() -> None:
     message = r"got x1 \(2, 3\) and x2 \(4, 3\) \(3 != 4\); if x2 holds its vectors as rows, pass x2.mT"
     with pytest.raises(ValueError, match=message):

@@ -250,6 +250,33 @@ AVERAGES = [
 ]
 
 
+@pytest.mark.parametrize("at_once", [0, 32_768])
+@pytest.mark.parametrize("text", AVERAGES)
+def test_averages_of_what_is_known_and_of_what_is_not(text, at_once):
+    """The function of ours, also where it is computed at its line."""
+    ours, numpys = text.replace("np.average", "xp.average"), {"np": np, "A": np.asarray}
+    try:
+        wanted = eval(text, numpys)
+    except ERRORS as error:
+        with context(at_once=at_once), pytest.raises(type(error)):
+            eval(ours, {"np": np, "xp": xp, "A": xp.asarray})
+        return
+    with context(at_once=at_once):
+        for got, value in zip(
+            *map(np.atleast_1d, (eval(ours, {"np": np, "xp": xp, "A": xp.asarray}), wanted)), strict=True
+        ):
+            np.testing.assert_allclose(np.asarray(got), value, 1e-14)
+
+
+def test_an_average_that_has_no_elements_is_one():
+    for shape, axis in (((3, 0), 0), ((0, 0), 1), ((2, 0, 4), 2)):
+        left = tuple(n for i, n in enumerate(shape) if i != axis)
+        assert xp.average(xp.zeros(shape), axis=axis).shape == left
+        with pytest.raises(ZeroDivisionError):
+            np.average(np.zeros(shape), axis=axis)
+    assert np.isnan(float(xp.average(xp.zeros(0))))
+
+
 def test_zero_weights_are_a_quotient_by_zero_under_jit():
     got = xp.jit(lambda x, w: xp.average(x, weights=w))(xp.asarray([1.0, 2.0]), xp.asarray([1.0, -1.0]))
     assert float(got) == float("-inf")

@@ -115,6 +115,8 @@ class Description:
         of_method: the signature of the method, without the array; it is that of the function but for "*shape", which
             stands for one argument or several.
         variants: for type checkers, what comes out by a parameter: "mode: Literal['r']" -> "Array".
+        looks_at_values: whether what it does, or refuses, depends on values that are known, so that what it made of
+            some operands (see `of_known`) is not good for others of their shapes.
     """
 
     folder: str
@@ -128,6 +130,7 @@ class Description:
     array: str
     of_method: str
     variants: Mapping[str, str]
+    looks_at_values: bool = False
 
     @property
     def path(self) -> str:
@@ -169,6 +172,7 @@ def description_of(
     of_method: str = "",
     hints: str = "",
     variants: Mapping[str, str] = NOTHING,
+    looks_at_values: bool = False,
 ) -> Description:
     """The description of a public function, or of a method that is none.
 
@@ -176,7 +180,8 @@ def description_of(
         native: its native version.
         text: its path and signature: "linalg.qr(a, mode='reduced')".
         also: other names of it, between spaces.
-        gives, casting, array, of_method, variants: see `Description`; without a name the array is the first parameter.
+        gives, casting, array, of_method, variants, looks_at_values: see `Description`; without a name the array is the
+            first parameter.
         hints: parameters, between spaces, that change no value here, besides those that never do.
     """
     path, _, signature = text.removesuffix(")").partition("(")
@@ -186,7 +191,8 @@ def description_of(
     names = (name, *also.split())
     array = array or (parameters[0].name if parameters else "")
     of_method = of_method or _without(array, signature)
-    return Description(folder, names, signature, parameters, native, numpys, gives, casting, array, of_method, variants)
+    facts = gives, casting, array, of_method, variants, looks_at_values
+    return Description(folder, names, signature, parameters, native, numpys, *facts)
 
 
 def _without(array: str, signature: str) -> str:

@@ -192,7 +192,7 @@ def std(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how: An
     return elementwise.root_of_squares(variance) if isinstance(variance, UOp) else variance
 
 
-@reduction("average(a, axis=None, weights=None, returned=False, *, keepdims=False)")
+@reduction("average(a, axis=None, weights=None, returned=False, *, keepdims=False)", looks_at_values=True)
 def average(
     name: str, a: UOp, axis: AxisLike, weights: UOp | None, returned: bool, keepdims: bool
 ) -> UOp | tuple[UOp, ...]:

@@ -66,6 +66,7 @@ def function(
     of_method: str = "",
     hints: str = "",
     variants: Mapping[str, str] = NOTHING,
+    looks_at_values: bool = False,
     route: Callable[[Public], Public] | None = None,
 ) -> Callable[[F], F]:
     """Describe a public function by its native version, which stays as it is.
@@ -74,14 +75,15 @@ def function(
         text: its path and signature: "linalg.qr(a, mode='reduced')".
         also: other names of it, between spaces.
         method: names of the method of arrays, between spaces.
-        gives, casting, array, of_method, variants: see `Description`.
+        gives, casting, array, of_method, variants, looks_at_values: see `Description`.
         hints: see `description_of`.
         route: from the public function, what takes the calls of NumPy's where these mean something else.
     """
 
     def describe(native: F) -> F:
         facts = {"gives": gives, "casting": casting, "array": array, "of_method": of_method}
-        description = described(native, text, also, hints=hints, variants=variants, **facts)
+        looks = {"looks_at_values": looks_at_values}
+        description = described(native, text, also, hints=hints, variants=variants, **facts, **looks)
         for name in description.names:
             path = path_of(description.folder, name)
             FUNCTIONS[path] = public = _made(description, name)
@@ -187,7 +189,7 @@ _IS_ARRAY = {"value": "False", "array": "True", "kept": "keepdims"}
 def _lines_for_known(description: Description, names: Sequence[str], known: Sequence[Parameter]) -> list[str]:
     """The lines that answer where all operands are known and small, see `of_known`."""
     gives = description.gives
-    if not description.result.startswith("UOp") or gives not in _IS_ARRAY:
+    if not description.result.startswith("UOp") or gives not in _IS_ARRAY or description.looks_at_values:
         return []
     nodes = tuple([_is_node(p) for p in known])
     args = f"({', '.join(names)},)"
