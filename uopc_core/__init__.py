@@ -21,6 +21,7 @@ from uopc_core.dtype import (
     name_of,
     real_dtype,
 )
+from uopc_core.extern.fft import OPPOSITE_NORM
 from uopc_core.extern.sorting import argsort_last_axis, searchsorted_vector, sort_last_axis
 from uopc_core.forks import in_forked_child
 from uopc_core.ir import (
@@ -68,6 +69,7 @@ __all__ = [
     "DTYPES",
     "EXECUTORS",
     "EXTERNS",
+    "OPPOSITE_NORM",
     "TRACED",
     "TRACKED",
     "Buffer",

@@ -214,9 +214,42 @@ def test_coordinates():
 
 def test_constants_of_a_shape():
     x = _leaf(np.zeros((2, 3), np.float32))
-    _assert_is(composite.full((2, 3), 2.5, dtypes.float32), np.full((2, 3), 2.5, np.float32))
+    _assert_is(UOp.const(2.5, dtypes.float32, (2, 3)), np.full((2, 3), 2.5, np.float32))
     _assert_is(composite.zeros_like(x), np.zeros((2, 3), np.float32))
     _assert_is(composite.ones_like(x), np.ones((2, 3), np.float32))
+
+
+# -------------------------------------------------------------------------------------------------- parts of matrices
+
+
+@given(shapes.filter(lambda shape: len(shape) > 1), st.integers(-7, 7))
+def test_diagonals_are_numpys(shape: tuple[int, ...], offset: int):
+    x = _counted(shape)
+    _assert_is(composite.diagonal(_leaf(x), offset), np.diagonal(x, offset, -2, -1))
+    expected = np.broadcast_to(np.eye(shape[-2], shape[-1], offset), shape)
+    _assert_is(composite.identity(shape, dtypes.float64, offset), expected)
+    _assert_is(composite.on_diagonal(shape, offset), expected != 0)
+
+
+@given(shapes, st.integers(-12, 12), st.data())
+def test_what_leaves_at_one_end_enters_at_the_other(shape: tuple[int, ...], shift: int, data: st.DataObject):
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    x = _counted(shape)
+    _assert_is(composite.roll(_leaf(x), shift, axis), np.roll(x, shift, axis))
+
+
+@given(shapes.filter(lambda shape: len(shape) > 1), st.booleans())
+def test_adjoints_are_conjugated_and_transposed(shape: tuple[int, ...], of_complex: bool):
+    x = _counted(shape) * (1 + 2j) if of_complex else _counted(shape)
+    _assert_is(composite.swap(_leaf(x)), np.swapaxes(x, -1, -2))
+    _assert_is(composite.adjoint(_leaf(x)), np.swapaxes(x, -1, -2).conj())
+
+
+def test_outputs_of_a_host_function_are_told_by_number():
+    x = np.array([[2.0, 1.0], [1.0, 3.0]])
+    for k, expected in enumerate(np.linalg.eigh(x)):
+        _assert_is(composite.call_extern("eigh", _leaf(x), output=k), expected)
+    _assert_is(composite.call_extern("sort", _leaf(x), params=(True, True)), np.sort(x)[:, ::-1])
 
 
 # ------------------------------------------------------------------------------------------------------- constants

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from uopc_core.dtype import dtypes
-from uopc_core.extern.linalg import call
 from uopc_core.extern.sorting import sort_last_axis
 from uopc_core.ir import UOp
-from uopc_core.ir.composite import concat, full
+from uopc_core.ir.composite import call_extern, concat
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.executable import Executable
 from uopc_core.runtime.execute import realize_all
@@ -23,22 +22,24 @@ pytestmark = pytest.mark.parametrize("tier", ["interpret", "compile"])
 
 def _solve_a_constant(value: float) -> tuple[UOp, Any]:
     a = UOp.buffer(Buffer.from_numpy(A))
-    return call("solve", a, full((3, 2), value, dtypes.float64)), np.linalg.solve(A, np.full((3, 2), value))
+    return call_extern("solve", a, UOp.const(value, dtypes.float64, (3, 2))), np.linalg.solve(A, np.full((3, 2), value))
 
 
 def _solve_a_view_of_a_constant(value: float) -> tuple[UOp, Any]:
     a = UOp.buffer(Buffer.from_numpy(A))
-    column = concat([full((1, 3), value, dtypes.float64), full((1, 3), value, dtypes.float64)], 0).permute((1, 0))
-    return call("solve", a, column), np.linalg.solve(A, np.full((3, 2), value))
+    column = concat([UOp.const(value, dtypes.float64, (1, 3)), UOp.const(value, dtypes.float64, (1, 3))], 0).permute(
+        (1, 0)
+    )
+    return call_extern("solve", a, column), np.linalg.solve(A, np.full((3, 2), value))
 
 
 def _sort_a_constant(value: float) -> tuple[UOp, Any]:
-    return sort_last_axis(full((4,), value, dtypes.float64), False, True), np.full(4, value)
+    return sort_last_axis(UOp.const(value, dtypes.float64, (4,)), False, True), np.full(4, value)
 
 
 def _tolerance(value: float) -> tuple[UOp, Any]:
     a = UOp.buffer(Buffer.from_numpy(A))
-    return call("pinv", a, UOp.const(value / 100, dtypes.float64)), np.linalg.pinv(A, rcond=value / 100)
+    return call_extern("pinv", a, UOp.const(value / 100, dtypes.float64)), np.linalg.pinv(A, rcond=value / 100)
 
 
 @pytest.mark.parametrize("value", VALUES)
@@ -53,7 +54,7 @@ def test_a_scalar_that_is_given_at_the_call_is_an_operand(tier: Any) -> None:
     a = UOp.param(0, (3, 3), dtypes.float64)
     s = UOp.param(1, (), dtypes.float64, "scalar")
     with context(tier=tier):
-        solve = Executable([call("solve", a, s.reshape((1, 1)).expand((3, 2)))])
+        solve = Executable([call_extern("solve", a, s.reshape((1, 1)).expand((3, 2)))])
         for value in VALUES:
             found = solve.run([Buffer.from_numpy(A), value])[0].array
             np.testing.assert_allclose(found, np.linalg.solve(A, np.full((3, 2), value)), rtol=1e-12)

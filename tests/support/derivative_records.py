@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from uopc_core.dtype import dtypes
-from uopc_core.extern.linalg import adjoint, call, identity
 from uopc_core.extern.sorting import sort_last_axis
 from uopc_core.ir import UOp
-from uopc_core.ir.composite import concat, matmul, slice_axes, stack, unsqueeze
+from uopc_core.ir.composite import adjoint, call_extern, concat, identity, matmul, slice_axes, stack, unsqueeze
 from uopc_core.ir.op import COMPARISONS, COMPLEX_FUNCTIONS, SCATTER_MODES, Ops
 from uopc_core.runtime.buffer import Buffer
 
@@ -202,11 +201,11 @@ SQUARE_PLANE = Domain((3, 3), plane=True)
 
 
 def _call(name: str, *params: Any, output: int = 0) -> Builder:
-    return lambda *sources: call(name, *sources, params=params, output=output)
+    return lambda *sources: call_extern(name, *sources, params=params, output=output)
 
 
 def _outputs(name: str, n: int, *params: Any) -> Builder:
-    return lambda *sources: [call(name, *sources, params=params, output=k) for k in range(n)]
+    return lambda *sources: [call_extern(name, *sources, params=params, output=k) for k in range(n)]
 
 
 def _positive_definite(x: UOp) -> UOp:
@@ -219,42 +218,47 @@ def _symmetric(x: UOp) -> UOp:
 
 def _spectral_exponential(x: UOp) -> UOp:
     """Of Hermitian matrices: it does not depend on the phases of the eigenvectors."""
-    values, vectors = [call("eigh", _symmetric(x), output=k) for k in range(2)]
+    values, vectors = [call_extern("eigh", _symmetric(x), output=k) for k in range(2)]
     weights = unsqueeze(values.unary(Ops.EXP).cast(x.dtype), values.ndim - 1).expand(vectors.shape)
     return matmul(vectors * weights, adjoint(vectors))
 
 
 def _polar_factor(x: UOp) -> UOp:
     """``U @ V^H``: it does not depend on the phases of the singular vectors."""
-    u, _, vh = [call("svd", x, params=(False,), output=k) for k in range(3)]
+    u, _, vh = [call_extern("svd", x, params=(False,), output=k) for k in range(3)]
     return matmul(u, vh)
 
 
 def _eigenvector_ratios(x: UOp) -> UOp:
     """Of a general matrix: it does not depend on length and phase of the eigenvectors."""
-    vectors = call("eig", x, output=1)
+    vectors = call_extern("eig", x, output=1)
     n = x.shape[-1]
     return vectors / vectors.shrink([(0, 1), (0, n)]).expand(vectors.shape)
 
 
 def _pinv(x: UOp) -> UOp:
-    return call("pinv", x, UOp.const(1e-12, dtypes.float64, x.shape[:-2]))
+    return call_extern("pinv", x, UOp.const(1e-12, dtypes.float64, x.shape[:-2]))
 
 
 EXTERN_RECORDS = [
     Record(Ops.EXTERN, _call("solve"), [SQUARE, Domain((2, 3, 2))], "solve"),
     Record(Ops.EXTERN, _call("solve"), [SQUARE_PLANE, Domain((3, 2), plane=True)], "solve complex"),
-    Record(Ops.EXTERN, lambda b: call("solve", identity((3, 3), b.dtype) * 2.0, b), [Domain((3, 2))], "solve in b"),
+    Record(
+        Ops.EXTERN,
+        lambda b: call_extern("solve", identity((3, 3), b.dtype) * 2.0, b),
+        [Domain((3, 2))],
+        "solve in b",
+    ),
     Record(Ops.EXTERN, _call("inv"), [SQUARE], "inv"),
     Record(Ops.EXTERN, _call("det"), [SQUARE], "det"),
     Record(Ops.EXTERN, _call("det"), [SQUARE_PLANE], "det complex"),
     Record(Ops.EXTERN, _outputs("slogdet", 2), [SQUARE], "slogdet"),
     Record(Ops.EXTERN, _outputs("slogdet", 2), [SQUARE_PLANE], "slogdet complex"),
-    Record(Ops.EXTERN, lambda x: call("cholesky", _positive_definite(x)), [SQUARE], "cholesky"),
-    Record(Ops.EXTERN, lambda x: call("cholesky", _positive_definite(x)), [SQUARE_PLANE], "cholesky complex"),
+    Record(Ops.EXTERN, lambda x: call_extern("cholesky", _positive_definite(x)), [SQUARE], "cholesky"),
+    Record(Ops.EXTERN, lambda x: call_extern("cholesky", _positive_definite(x)), [SQUARE_PLANE], "cholesky complex"),
     Record(Ops.EXTERN, lambda x: _outputs("eigh", 2)(_symmetric(x)), [SQUARE], "eigh"),
     Record(Ops.EXTERN, _spectral_exponential, [SQUARE_PLANE], "eigh complex"),
-    Record(Ops.EXTERN, lambda x: call("eigvalsh", _symmetric(x)), [SQUARE], "eigvalsh"),
+    Record(Ops.EXTERN, lambda x: call_extern("eigvalsh", _symmetric(x)), [SQUARE], "eigvalsh"),
     Record(Ops.EXTERN, _call("eigvals"), [Domain((3, 3))], "eigvals"),
     Record(Ops.EXTERN, _eigenvector_ratios, [Domain((3, 3))], "eig"),
     Record(Ops.EXTERN, _outputs("svd", 3, False), [TALL], "svd tall"),

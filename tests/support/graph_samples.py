@@ -5,7 +5,7 @@ import struct
 
 from uopc_core.dtype import DTYPES, dtypes
 from uopc_core.errors import DTypeError
-from uopc_core.extern.linalg import call
+from uopc_core.ir.composite import call_extern
 from uopc_core.ir.op import BINARY, UNARY, Ops
 from uopc_core.ir.uop import UOp
 
@@ -56,7 +56,7 @@ def _others() -> dict[str, UOp]:
     x, y = UOp.param(0, (2, 3, 4), F64), UOp.param(1, (2, 3, 4), F64)
     cond, whole = UOp.param(2, (2, 3, 4), BOOL), UOp.param(3, (2, 3, 4), dtypes.int32)
     rows = UOp.param(4, (5,), I64)
-    extern = call("qr", UOp.param(5, (3, 3), F64), params=("reduced",), output=1)
+    extern = call_extern("qr", UOp.param(5, (3, 3), F64), params=("reduced",), output=1)
     return {
         "PARAM scalar": UOp.param(6, (), F32, "scalar"),
         "IOTA": UOp.new(Ops.IOTA, (), 300, dtypes.int8),

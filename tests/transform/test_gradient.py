@@ -9,9 +9,8 @@ import pytest
 from tests.support.derivative_checks import function_of, leaf_like, pulled_back, slope, value
 from uopc_core.dtype import dtypes
 from uopc_core.errors import GradientError, ShapeError
-from uopc_core.extern.linalg import call
 from uopc_core.ir import Ops, UOp, walk
-from uopc_core.ir.composite import matmul
+from uopc_core.ir.composite import call_extern, matmul
 from uopc_core.ir.extern import EXTERNS, Extern
 from uopc_core.ir.text import to_uir
 from uopc_core.transform.gradient import gradient, pull_back
@@ -132,7 +131,7 @@ def test_placeholders_of_rules_are_gone() -> None:
 
 def test_outputs_of_one_call_are_transposed_together() -> None:
     a = leaf(3, 3)
-    parts = [call("svd", a, params=(False,), output=k) for k in range(3)]
+    parts = [call_extern("svd", a, params=(False,), output=k) for k in range(3)]
     (g,) = gradient(total(matmul(parts[0], parts[2])), [a])
     x = np.random.default_rng(0).standard_normal((3, 3))
     assert np.isfinite(value(g, {a: x})).all()

@@ -12,10 +12,9 @@ from tests.support.derivative_checks import Array, function_of, leaf_like, value
 from tests.support.derivative_records import RECORDS, Record, scatter
 from uopc_core.dtype import dtypes
 from uopc_core.errors import ShapeError
-from uopc_core.extern.linalg import call
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir import Ops, UOp
-from uopc_core.ir.composite import matmul, stack
+from uopc_core.ir.composite import call_extern, matmul, stack
 from uopc_core.ir.op import COMPARISONS, LEAVES, SCATTER_MODES, TENSOR_OPS
 from uopc_core.transform.gradient import gradient
 from uopc_core.transform.jvp import jvp
@@ -142,7 +141,7 @@ def test_a_batch_of_nothing() -> None:
     x, a = leaf(3), leaf(2, 2)
     none, no_matrices = leaf(0, 3), leaf(0, 2, 2)
     values = UOp.const(0.0, dtypes.float64, (4,))
-    roots = [x * x, UOp.new(Ops.EXTERN, (x, values), ("searchsorted", ("left",), 0)), call("inv", a)]
+    roots = [x * x, UOp.new(Ops.EXTERN, (x, values), ("searchsorted", ("left",), 0)), call_extern("inv", a)]
     found = batch(roots, {x: none, a: no_matrices})
     assert [node.shape for node in found] == [(0, 3), (0, 4), (0, 2, 2)]
 

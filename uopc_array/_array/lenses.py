@@ -27,7 +27,6 @@ __all__ = [
     "PartLens",
     "RowLens",
     "SpreadLens",
-    "diagonal",
     "shortened_chain",
     "write_back",
 ]
@@ -137,29 +136,13 @@ class DiagonalLens(Lens):
     axis2: int
 
     def on_node(self, x: UOp) -> UOp:
-        return diagonal(composite.move_axes_last(x, (self.axis1, self.axis2)), self.offset)
+        return composite.diagonal(composite.move_axes_last(x, (self.axis1, self.axis2)), self.offset)
 
     def on_array(self, x: NumPyArray) -> NumPyArray:
         out = np.diagonal(x, self.offset, self.axis1, self.axis2)
         if x.flags.writeable:
             out.setflags(write=True)
         return out
-
-
-def diagonal(x: UOp, offset: int = 0) -> UOp:
-    """The diagonals of the matrices in the last two axes, as movement alone: (..., M, N) -> (..., K).
-
-    Cut to K x K, an element of the diagonal follows every K + 1 elements: rows of that length have it in column 0.
-    """
-    *batch, m, n = x.shape
-    top, left = max(-offset, 0), max(offset, 0)
-    k = max(min(m - top, n - left), 0)
-    whole = [(0, b) for b in batch]
-    if k == 0:
-        return x.shrink([*whole, (0, 0), (0, 0)]).reshape((*batch, 0))
-    square = x.shrink([*whole, (top, top + k), (left, left + k)]).reshape((*batch, k * k))
-    rows = square.pad([*[(0, 0) for _ in batch], (0, k)]).reshape((*batch, k, k + 1))
-    return rows.shrink([*whole, (0, k), (0, 1)]).reshape((*batch, k))
 
 
 def shortened_chain(lenses: Sequence[Lens], shape: tuple[int, ...], dtype: DType) -> tuple[Lens, ...]:

@@ -1,14 +1,13 @@
-"""Compositions over axes that several chapters need: diagonals, moved axes, gathers along an axis."""
+"""Compositions over axes that several chapters need: moved axes, gathers along an axis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uopc_array._array.lenses import diagonal
 from uopc_array._array.origins import gather
 from uopc_core import UOp, composite
 
-__all__ = ["diagonal", "move_axis", "take_along_axis", "take_on_axis", "windows"]
+__all__ = ["move_axis", "take_along_axis", "take_on_axis", "windows"]
 
 
 def move_axis(x: UOp, source: int, destination: int) -> UOp:

@@ -103,8 +103,8 @@ def _cumulative(name: str, op: Ops, x: UOp, axis: int | None, dtype: Any, includ
     at = normalize_axis(name, 0 if axis is None else axis, node.ndim)
     out = _scanned(name, op, node, at, dtype)
     if include_initial:
-        shape = [1 if i == at else n for i, n in enumerate(node.shape)]
-        out = composite.concat([composite.full(shape, 0 if op is Ops.ADD else 1, out.dtype), out], at)
+        shape = tuple([1 if i == at else n for i, n in enumerate(node.shape)])
+        out = composite.concat([UOp.const(0 if op is Ops.ADD else 1, out.dtype, shape), out], at)
     return out
 
 

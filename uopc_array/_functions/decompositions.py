@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from uopc_array._array.array import Array
 from uopc_array._functions.arguments import check_choice
-from uopc_array._functions.lapack import adjoint, first_output, matrices, outputs
+from uopc_array._functions.lapack import first_output, matrices, outputs
 from uopc_array._functions.public import function
-from uopc_core import UOp
+from uopc_core import UOp, composite
 
 __all__ = ["EigResult", "EighResult", "QRResult", "SVDResult"]
 
@@ -72,7 +72,7 @@ def cholesky(name: str, a: UOp, upper: bool) -> UOp:
                [1., 2.]], dtype=float64)
     """
     lower = first_output(name, "cholesky", matrices(name, a, square=True))
-    return adjoint(lower) if upper else lower
+    return composite.adjoint(lower) if upper else lower
 
 
 @function("linalg.eig(a)", gives=EigResult)
@@ -157,7 +157,7 @@ def _lower(name: str, a: UOp, uplo: str) -> UOp:
     """The matrices with the triangle that is read below the diagonal."""
     check_choice(name, "UPLO", uplo.upper() if isinstance(uplo, str) else uplo, ("L", "U"))  # pyright: ignore[reportUnnecessaryIsInstance]
     node = matrices(name, a, square=True)
-    return node if uplo in "Ll" else adjoint(node)
+    return node if uplo in "Ll" else composite.adjoint(node)
 
 
 _BY_MODE = {

@@ -74,5 +74,4 @@ def _matrix_of(vector: UOp, k: int) -> UOp:
     n = vector.size + abs(k)
     rows = vector.pad([(max(-k, 0), max(k, 0))])
     square = rows.reshape((n, 1)).expand((n, n))
-    on_diagonal = composite.iota((n, n), 1).eq(composite.iota((n, n), 0) + k)
-    return on_diagonal.where(square, composite.zeros_like(square))
+    return composite.on_diagonal((n, n), k).where(square, composite.zeros_like(square))

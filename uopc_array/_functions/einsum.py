@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from uopc_array._array.nodes import cast_node
 from uopc_array._array.promotion import check_cast, check_casting, promote_dtypes
-from uopc_array._functions import along_axes
 from uopc_array._functions.arguments import ArrayLike, integers, node_of
 from uopc_array._functions.public import function
 from uopc_core import DType, UOp, as_dtype, composite
@@ -260,7 +259,7 @@ def _without_repeats(term: Term) -> Term:
     for letter in dict.fromkeys(letters):
         while letters.count(letter) > 1:
             pair = [i for i, a in enumerate(letters) if a == letter][:2]
-            node = along_axes.diagonal(composite.move_axes_last(node, pair))
+            node = composite.diagonal(composite.move_axes_last(node, pair))
             letters = "".join(a for i, a in enumerate(letters) if i not in pair) + letter
     return letters, node
 

@@ -20,12 +20,11 @@ from uopc_array._functions.arguments import (
     normalize_axis,
 )
 from uopc_array._functions.public import function
-from uopc_core import Ops, UOp, dtypes, is_complex, is_float, name_of
+from uopc_core import OPPOSITE_NORM, Ops, UOp, composite, dtypes, is_complex, is_float, name_of
 from uopc_core.errors import DTypeError, ShapeError
 
 __all__: list[str] = []
 
-_OPPOSITE: dict[str, str] = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 _ONE = "(a, n=None, axis=-1, norm=None, out=None)"
 _TWO = "(a, s=None, axes=(-2, -1), norm=None, out=None)"
 _ALL = "(a, s=None, axes=None, norm=None, out=None)"
@@ -137,7 +136,7 @@ def hfft(name: str, a: UOp, n: int | None, axis: int, norm: str | None) -> UOp:
         >>> xp.fft.hfft(xp.asarray([1.0 + 0j, 0j, 0j]))
         Array([1., 1., 1., 1.], dtype=float64)
     """
-    opposite = _OPPOSITE[_norm_of(name, norm)]
+    opposite = OPPOSITE_NORM[_norm_of(name, norm)]
     return _one_to_real(name, _complex(a).unary(Ops.CONJ), n, axis, opposite)
 
 
@@ -152,7 +151,7 @@ def ihfft(name: str, a: UOp, n: int | None, axis: int, norm: str | None) -> UOp:
         >>> xp.fft.ihfft(xp.asarray([4.0, 0.0, 0.0, 0.0]))
         Array([1.-0.j, 1.-0.j, 1.-0.j], dtype=complex128)
     """
-    opposite = _OPPOSITE[_norm_of(name, norm)]
+    opposite = OPPOSITE_NORM[_norm_of(name, norm)]
     return _one(name, "rfft", _real(name, a), n, axis, opposite).unary(Ops.CONJ)
 
 
@@ -290,7 +289,7 @@ def _norm_of(name: str, norm: str | None) -> str:
     """
     if norm is None:
         return "backward"
-    check_choice(name, "norm", norm, _OPPOSITE)
+    check_choice(name, "norm", norm, OPPOSITE_NORM)
     return norm
 
 
@@ -310,7 +309,7 @@ def _one(name: str, kind: str, node: UOp, n: int | None, axis: int, norm: str) -
     """The transform `kind` along one axis; `n` counts the elements that go in."""
     at = normalize_axis(name, axis, node.ndim)
     length = node.shape[at] if n is None else integer(name, "n", n)
-    return _along(name, node, at, length, (kind, (norm,), 0))
+    return _along(name, node, at, length, kind, (norm,))
 
 
 def _one_to_real(name: str, node: UOp, n: int | None, axis: int, norm: str) -> UOp:
@@ -318,15 +317,15 @@ def _one_to_real(name: str, node: UOp, n: int | None, axis: int, norm: str) -> U
     length = 2 * (node.shape[at] - 1) if n is None else integer(name, "n", n)
     if length < 1:
         raise ShapeError(f"{name}: expected one element or more in the result, got n={length}")
-    return _along(name, node, at, length // 2 + 1, ("irfft", (norm, length), 0))
+    return _along(name, node, at, length // 2 + 1, "irfft", (norm, length))
 
 
-def _along(name: str, node: UOp, axis: int, length: int, transform: tuple[str, tuple[Any, ...], int]) -> UOp:
-    """`transform`, of the last axis, applied to `axis`, cut or padded with zeros to `length` first."""
+def _along(name: str, node: UOp, axis: int, length: int, kind: str, params: tuple[Any, ...]) -> UOp:
+    """The transform `kind`, of the last axis, applied to `axis`, cut or padded with zeros to `length` first."""
     if axis == node.ndim - 1:
-        return UOp.new(Ops.EXTERN, (_with_length(name, node, length),), transform)
+        return composite.call_extern(kind, _with_length(name, node, length), params=params)
     order = [*[i for i in range(node.ndim) if i != axis], axis]
-    out = UOp.new(Ops.EXTERN, (_with_length(name, node.permute(order), length),), transform)
+    out = composite.call_extern(kind, _with_length(name, node.permute(order), length), params=params)
     return out.permute([order.index(i) for i in range(node.ndim)])
 
 

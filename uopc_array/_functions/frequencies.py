@@ -132,7 +132,7 @@ def fftshift(name: str, x: UOp, axes: AxisLike) -> UOp:
         Array([-0.5 , -0.25,  0.  ,  0.25], dtype=float64)
     """
     for axis in normalize_axes(name, axes, x.ndim):
-        x = _rolled(x, axis, x.shape[axis] // 2)
+        x = composite.roll(x, x.shape[axis] // 2, axis)
     return x
 
 
@@ -148,16 +148,5 @@ def ifftshift(name: str, x: UOp, axes: AxisLike) -> UOp:
         Array([ 0,  1,  2, -2, -1], dtype=int64)
     """
     for axis in normalize_axes(name, axes, x.ndim):
-        x = _rolled(x, axis, x.shape[axis] - x.shape[axis] // 2)
+        x = composite.roll(x, -(x.shape[axis] // 2), axis)
     return x
-
-
-def _rolled(node: UOp, axis: int, by: int) -> UOp:
-    """`node` with its last `by` elements along `axis` moved to the front."""
-    n = node.shape[axis]
-    if by in (0, n):
-        return node
-    whole = [(0, k) for k in node.shape]
-    back, front = list(whole), list(whole)
-    back[axis], front[axis] = (n - by, n), (0, n - by)
-    return composite.concat([node.shrink(back), node.shrink(front)], axis)

@@ -43,7 +43,7 @@ def places_of(name: str, indices: ArrayLike) -> UOp:
     except Exception as error:
         raise shortened(error) from None
     if node.size == 0 and not is_integer(node.dtype) and isinstance(indices, list | tuple):
-        return composite.full(node.shape, 0, dtypes.int64)
+        return UOp.const(0, dtypes.int64, node.shape)
     if is_bool(node.dtype):
         values = values_in_memory(node)
         return node.cast(dtypes.int64) if values is None else node_from_numpy(values.astype(np.int64), None, False)
@@ -79,7 +79,7 @@ def places_in(name: str, places: UOp, n: int, mode: str) -> UOp:
         return wide
     if mode == "wrap":
         return wide % n
-    first, last = (composite.full(wide.shape, place, wide.dtype) for place in (0, n - 1))
+    first, last = (UOp.const(place, wide.dtype, wide.shape) for place in (0, n - 1))
     return elementwise.minimum(elementwise.maximum(wide, first), last)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from uopc_array._array.origins import compute
 from uopc_array._functions.arguments import as_floating
-from uopc_core import TRACED, Ops, UOp, is_complex
+from uopc_core import TRACED, UOp, composite
 from uopc_core.errors import MatrixError, shortened
 
-__all__ = ["adjoint", "first_output", "matrices", "outputs"]
+__all__ = ["first_output", "matrices", "outputs"]
 
 
 def outputs(name: str, kind: str, *sources: UOp, params: tuple[Any, ...] = (), n: int = 1) -> tuple[UOp, ...]:
@@ -18,7 +18,7 @@ def outputs(name: str, kind: str, *sources: UOp, params: tuple[Any, ...] = (), n
     Raises:
         numpy.linalg.LinAlgError: what LAPACK cannot do with these values.
     """
-    nodes = tuple([UOp.new(Ops.EXTERN, sources, (kind, params, k)) for k in range(n)])
+    nodes = tuple([composite.call_extern(kind, *sources, params=params, output=k) for k in range(n)])
     if not nodes[0].flags & TRACED:
         try:
             compute(nodes)
@@ -43,9 +43,3 @@ def matrices(name: str, x: UOp, square: bool = False) -> UOp:
         remedy = "" if x.ndim != 1 or square else "; x[:, None] is a matrix of one column, x[None] of one row"
         raise MatrixError(f"{name}: expected {wanted}, got shape {x.shape}{remedy}")
     return as_floating(name, x)[0]
-
-
-def adjoint(x: UOp) -> UOp:
-    """The matrices in the last two axes conjugated and transposed."""
-    swapped = x.permute([*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
-    return swapped.unary(Ops.CONJ) if is_complex(x.dtype) else swapped

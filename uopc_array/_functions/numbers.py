@@ -12,7 +12,7 @@ from uopc_array._array.array import Array
 from uopc_array._array.promotion import promote
 from uopc_array._functions.arguments import ArrayLike, as_floating, as_real, filler, integer, node_of, wrap
 from uopc_array._functions.public import function
-from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_float, is_inexact, is_integer
+from uopc_core import Ops, UOp, dtypes, is_bool, is_complex, is_float, is_inexact, is_integer
 from uopc_core.numerics import elementwise
 
 __all__: list[str] = []
@@ -205,7 +205,7 @@ _SINC_SERIES = tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(9))
 
 def _even_series(x: UOp, coefficients: Sequence[float]) -> UOp:
     square = x * x
-    out = composite.full(x.shape, coefficients[-1], x.dtype)
+    out = UOp.const(coefficients[-1], x.dtype, x.shape)
     for c in reversed(coefficients[:-1]):
         out = out * square + c
     return out

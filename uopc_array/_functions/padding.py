@@ -251,7 +251,7 @@ def _ramps(node: UOp, axis: int, pair: Pair, last: Ends) -> Ends:
 def _ramp(edge: UOp, axis: int, n: int, start: UOp) -> UOp:
     shape = (*edge.shape[:axis], n, *edge.shape[axis + 1 :])
     if n == 0:
-        return composite.full(shape, 0, edge.dtype)
+        return UOp.const(0, edge.dtype, shape)
     dtype = start.dtype
     start = composite.broadcast_to(start, edge.shape)
     step = (edge.cast(dtype) - start) / n

@@ -218,8 +218,7 @@ def eye(name: str, N: int, M: int | None, k: int, dtype: Any) -> UOp:
                [0., 0., 1.]], dtype=float64)
     """
     shape = _rows_and_columns(name, N, M)
-    on_diagonal = composite.iota(shape, 1).eq(composite.iota(shape, 0) + _within(name, k, shape))
-    return on_diagonal.cast(optional_dtype(name, dtype) or dtypes.float64)
+    return composite.identity(shape, optional_dtype(name, dtype) or dtypes.float64, _within(name, k, shape))
 
 
 @function("identity(n, dtype=None, *, like=None)", gives="array")

@@ -80,7 +80,7 @@ def reduced(
     axes = normalize_axes(name, axis, x.ndim)
     mask = None if where is True else mask_on(name, where, x.shape)
     first = None if initial is None else filler(name, "initial", initial, x.dtype, ())
-    fill = first if nothing is None else composite.full((), nothing, x.dtype)
+    fill = first if nothing is None else UOp.const(nothing, x.dtype)
     if fill is None:
         raise ValueError(f"{name}: a mask needs initial=, the value of no elements; got where= alone")
     if mask is not None:

@@ -46,26 +46,15 @@ def roll(name: str, a: UOp, shift: int | Sequence[int], axis: AxisLike) -> UOp:
     """
     shifts = list(integers(name, "shift", shift))
     if axis is None:
-        return _rolled(a.reshape((a.size,)), sum(shifts), 0).reshape(a.shape)
+        return composite.roll(a.reshape((a.size,)), sum(shifts), 0).reshape(a.shape)
     axes = [normalize_axis(name, i, a.ndim) for i in (axis if isinstance(axis, tuple | list) else [axis])]
     shifts = shifts * len(axes) if len(shifts) == 1 else shifts
     axes = axes * len(shifts) if len(axes) == 1 else axes
     if len(shifts) != len(axes):
         raise ShapeError(f"{name}: expected one shift or one for each axis, got shift={shift} and axis={axis}")
     for places, at in zip(shifts, axes, strict=True):
-        a = _rolled(a, places, at)
+        a = composite.roll(a, places, at)
     return a
-
-
-def _rolled(node: UOp, shift: int, axis: int) -> UOp:
-    n = node.shape[axis]
-    cut = -shift % n if n else 0
-    if cut == 0:
-        return node
-    whole = [(0, m) for m in node.shape]
-    head = node.shrink([*whole[:axis], (0, cut), *whole[axis + 1 :]])
-    tail = node.shrink([*whole[:axis], (cut, n), *whole[axis + 1 :]])
-    return composite.concat([tail, head], axis)
 
 
 @function("tile(A, reps)", gives="array")

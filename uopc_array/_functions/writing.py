@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from types import NotImplementedType
 from typing import Any
 
@@ -51,7 +52,7 @@ def _cycled(row: UOp, n: int) -> UOp:
 
 def _mask_over(name: str, mask: ArrayLike, shape: tuple[int, ...]) -> UOp:
     node = node_of(name, mask).cast(dtypes.bool)
-    if node.size != composite.full(shape, 0, dtypes.bool).size:
+    if node.size != prod(shape):
         raise ShapeError(f"{name}: mask and array must be of one size, got shapes {node.shape} and {shape}")
     return node.reshape(shape)
 

@@ -13,16 +13,17 @@ import numpy as np
 
 from uopc_core.dtype import dtypes, is_complex, is_float, name_of
 from uopc_core.errors import DTypeError, ShapeError
-from uopc_core.extern.linalg import batch_leading, call
+from uopc_core.extern.linalg import batch_leading, needs
 from uopc_core.ir.arguments import Field, is_natural, is_tuple_of, one_of
-from uopc_core.ir.composite import iota
+from uopc_core.ir.composite import call_extern, iota
 from uopc_core.ir.extern import Extern, Params, TensorType, register_extern
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["NORMS", "fft", "ifft", "irfft", "rfft"]
+__all__ = ["NORMS", "OPPOSITE_NORM", "fft", "ifft", "irfft", "rfft"]
 
-NORMS = ("backward", "ortho", "forward")
+OPPOSITE_NORM = {"backward": "forward", "ortho": "ortho", "forward": "backward"}  # that of the transform back
+NORMS = tuple(OPPOSITE_NORM)
 _NORM = Field("params", is_tuple_of(one_of(*NORMS)), f"(norm,) with one of {', '.join(NORMS)}")
 _NORM_AND_LENGTH = Field(
     "params", is_tuple_of(one_of(*NORMS), is_natural), f"(norm, n) with one of {', '.join(NORMS)} and a length"
@@ -31,22 +32,22 @@ _NORM_AND_LENGTH = Field(
 
 def fft(x: UOp, norm: str) -> UOp:
     """Forward transform of complex `x` along its last axis."""
-    return call("fft", x, params=(norm,))
+    return call_extern("fft", x, params=(norm,))
 
 
 def ifft(x: UOp, norm: str) -> UOp:
     """Inverse transform of complex `x` along its last axis."""
-    return call("ifft", x, params=(norm,))
+    return call_extern("ifft", x, params=(norm,))
 
 
 def rfft(x: UOp, norm: str) -> UOp:
     """The ``n // 2 + 1`` non-negative frequencies of real `x` along its last axis."""
-    return call("rfft", x, params=(norm,))
+    return call_extern("rfft", x, params=(norm,))
 
 
 def irfft(x: UOp, n: int, norm: str) -> UOp:
     """The `n` real values whose non-negative frequencies `x` holds along its last axis (``n // 2 + 1`` of them)."""
-    return call("irfft", x, params=(norm, n))
+    return call_extern("irfft", x, params=(norm, n))
 
 
 def _check(name: str, shape: tuple[int, ...], right_dtype: bool, wanted: str) -> None:
@@ -93,20 +94,14 @@ def _linear(name: str) -> Any:
         params: Params, outputs: tuple[UOp, ...], sources: tuple[UOp, ...], tangents: tuple[UOp | None, ...]
     ) -> tuple[UOp | None, ...]:
         tangent = tangents[0]
-        return (None if tangent is None else call(name, tangent, params=params),)
+        return (None if tangent is None else call_extern(name, tangent, params=params),)
 
     return jvp
 
 
-def _only(cotangents: tuple[UOp | None, ...]) -> UOp:
-    ct = cotangents[0]
-    assert ct is not None, "a transpose is asked only where there is a cotangent"
-    return ct
-
-
 def _self_transpose(name: str) -> Any:
     def transpose(params: Params, sources: tuple[UOp, ...], cotangents: tuple[UOp | None, ...], which: int) -> UOp:
-        return call(name, _only(cotangents), params=params)
+        return call_extern(name, needs(cotangents), params=params)
 
     return transpose
 
@@ -115,17 +110,16 @@ def _transpose_rfft(params: Params, sources: tuple[UOp, ...], cotangents: tuple[
     """Frequencies that were left out are zero; the transform is of real numbers, so the real part is what comes
     back.
     """
-    ct, n = _only(cotangents), sources[0].shape[-1]
+    ct, n = needs(cotangents), sources[0].shape[-1]
     padded = ct.pad([*[(0, 0)] * (ct.ndim - 1), (0, n - ct.shape[-1])])
     return fft(padded, str(params[0])).unary(Ops.REAL)
 
 
 def _transpose_irfft(params: Params, sources: tuple[UOp, ...], cotangents: tuple[UOp | None, ...], which: int) -> UOp:
     """All but the zeroth and, for even n, the last frequency stand for two terms of the sum."""
-    ct = _only(cotangents)
+    ct = needs(cotangents)
     norm, n = str(params[0]), ct.shape[-1]
-    opposite = {"backward": "forward", "ortho": "ortho", "forward": "backward"}[norm]
-    back = rfft(ct, opposite).unary(Ops.CONJ)
+    back = rfft(ct, OPPOSITE_NORM[norm]).unary(Ops.CONJ)
     place = iota(back.shape, back.ndim - 1)
     single = place.eq(0) | place.eq(n // 2) if n % 2 == 0 else place.eq(0)
     return single.where(back, back * 2.0)

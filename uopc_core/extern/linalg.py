@@ -18,12 +18,25 @@ import numpy as np
 from uopc_core.dtype import DType, is_complex
 from uopc_core.errors import GradientError
 from uopc_core.extern import linalg_types as rules
-from uopc_core.ir.composite import broadcast_to, full, iota, matmul, reduce_axes, unsqueeze, zeros_like
+from uopc_core.ir.composite import (
+    adjoint,
+    broadcast_to,
+    call_extern,
+    diagonal,
+    identity,
+    iota,
+    matmul,
+    on_diagonal,
+    reduce_axes,
+    swap,
+    unsqueeze,
+    zeros_like,
+)
 from uopc_core.ir.extern import Extern, Params, register_extern
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["adjoint", "call", "identity", "swap"]
+__all__ = ["batch_leading", "needs"]
 
 _MOST_MOVES = 2.0**-4  # times 1 / eps: of what moves more, no digit of the slope is known
 
@@ -31,46 +44,15 @@ Sources = tuple[UOp, ...]
 Tangents = tuple[UOp | None, ...]
 
 
-def call(name: str, *sources: UOp, params: Params = (), output: int = 0) -> UOp:
-    """Output number `output` of the registered function `name`."""
-    return UOp.new(Ops.EXTERN, sources, (name, params, output))
-
-
 # ------------------------------------------------------------------------------------------------------ pieces of rules
-
-
-def swap(x: UOp) -> UOp:
-    """The matrices in the last two axes transposed."""
-    n = x.ndim
-    return x.permute([*range(n - 2), n - 1, n - 2])
-
-
-def adjoint(x: UOp) -> UOp:
-    """The matrices in the last two axes conjugated and transposed."""
-    return swap(x.unary(Ops.CONJ)) if is_complex(x.dtype) else swap(x)
-
-
-def identity(shape: tuple[int, ...], dtype: DType) -> UOp:
-    """Identity matrices of this shape."""
-    n = len(shape)
-    return iota(shape, n - 2).eq(iota(shape, n - 1)).where(UOp.const(1, dtype, shape), UOp.const(0, dtype, shape))
-
-
-def _on_diagonal(shape: tuple[int, ...]) -> UOp:
-    return iota(shape, len(shape) - 2).eq(iota(shape, len(shape) - 1))
 
 
 def _below_diagonal(shape: tuple[int, ...]) -> UOp:
     return iota(shape, len(shape) - 1) < iota(shape, len(shape) - 2)
 
 
-def _diagonal(x: UOp) -> UOp:
-    """The diagonals of square matrices, as a sum so that it has a derivative of its own accord."""
-    return reduce_axes(_on_diagonal(x.shape).where(x, zeros_like(x)), Ops.ADD, [x.ndim - 1])
-
-
 def _trace(x: UOp) -> UOp:
-    return reduce_axes(_on_diagonal(x.shape).where(x, zeros_like(x)), Ops.ADD, [x.ndim - 2, x.ndim - 1])
+    return reduce_axes(on_diagonal(x.shape).where(x, zeros_like(x)), Ops.ADD, [x.ndim - 2, x.ndim - 1])
 
 
 def _rows(v: UOp, shape: tuple[int, ...]) -> UOp:
@@ -125,18 +107,19 @@ def _rounding_error(values: UOp) -> UOp:
     largest = values.unary(Ops.ABS).detach()
     eps = float(np.finfo(largest.dtype.type).eps)
     if not values.shape[-1]:
-        return full(values.shape[:-1], 0, largest.dtype)
+        return UOp.const(0, largest.dtype, values.shape[:-1])
     return reduce_axes(largest, Ops.MAX, [values.ndim - 1]) * (4 * eps * values.shape[-1])
 
 
 def _off_diagonal(x: UOp) -> UOp:
-    return _on_diagonal(x.shape).where(zeros_like(x), x)
+    return on_diagonal(x.shape).where(zeros_like(x), x)
 
 
-def _needs(tangents: Tangents, k: int = 0) -> UOp:
-    tangent = tangents[k]
-    assert tangent is not None, "a rule is asked only where a source has a tangent"
-    return tangent
+def needs(given: Tangents, k: int = 0) -> UOp:
+    """Number `k` of the tangents, or cotangents, that a rule is given."""
+    x = given[k]
+    assert x is not None, "a rule is asked only where there is something to pass on"
+    return x
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -151,35 +134,35 @@ def _jvp_solve(params: Params, outputs: Sources, sources: Sources, tangents: Tan
         moved = -matmul(da, outputs[0])
         right = moved if right is None else right + moved
     assert right is not None, "one of the operands has a tangent"
-    return (call("solve", a, right),)
+    return (call_extern("solve", a, right),)
 
 
 def _transpose_solve(params: Params, sources: Sources, cotangents: Tangents, which: int) -> UOp:
-    return call("solve", swap(sources[0]), _needs(cotangents))
+    return call_extern("solve", swap(sources[0]), needs(cotangents))
 
 
 def _jvp_inv(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    return (-matmul(matmul(outputs[0], _needs(tangents)), outputs[0]),)
+    return (-matmul(matmul(outputs[0], needs(tangents)), outputs[0]),)
 
 
 def _jvp_det(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    product = call("cofactor", sources[0]) * _needs(tangents)
+    product = call_extern("cofactor", sources[0]) * needs(tangents)
     return (reduce_axes(product, Ops.ADD, [product.ndim - 2, product.ndim - 1]),)
 
 
 def _jvp_cofactor(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    return (call("cofactor_tangent", sources[0], _needs(tangents)),)
+    return (call_extern("cofactor_tangent", sources[0], needs(tangents)),)
 
 
 def _jvp_cofactor_tangent(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
     """From ``cofactor = det * inv^T``; not defined where the matrix is singular."""
     (a, da), (moved_a, moved_da) = sources, tangents
-    terms = [] if moved_da is None else [call("cofactor_tangent", a, moved_da)]
+    terms = [] if moved_da is None else [call_extern("cofactor_tangent", a, moved_da)]
     if moved_a is not None:
-        inverse, cofactor = call("inv", a), call("cofactor", a)
+        inverse, cofactor = call_extern("inv", a), call_extern("cofactor", a)
         of_da, of_moved = matmul(inverse, da), matmul(inverse, moved_a)
         terms += [
-            _times(_trace(of_da), call("cofactor_tangent", a, moved_a)),
+            _times(_trace(of_da), call_extern("cofactor_tangent", a, moved_a)),
             _times(-_trace(matmul(of_moved, of_da)), cofactor),
             matmul(cofactor, swap(matmul(of_da, of_moved) + matmul(of_moved, of_da))),
             _times(-_trace(of_moved), matmul(cofactor, swap(of_da))),
@@ -196,36 +179,36 @@ def _times(factor: UOp, matrices: UOp) -> UOp:
 
 def _transpose_cofactor_tangent(params: Params, sources: Sources, cotangents: Tangents, which: int) -> UOp:
     """The second derivative of a determinant is symmetric."""
-    return call("cofactor_tangent", sources[0], _needs(cotangents))
+    return call_extern("cofactor_tangent", sources[0], needs(cotangents))
 
 
 def _jvp_slogdet(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
     a = sources[0]
-    growth = _trace(call("solve", _regular(a), _needs(tangents))) * _known(_is_singular(a), a.dtype)
+    growth = _trace(call_extern("solve", _regular(a), needs(tangents))) * _known(_is_singular(a), a.dtype)
     if not is_complex(growth.dtype):
         return None, growth
     return outputs[0] * _imaginary_part(growth), growth.unary(Ops.REAL)
 
 
 def _jvp_cholesky(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    lower, tangent = outputs[0], _needs(tangents)
+    lower, tangent = outputs[0], needs(tangents)
     symmetric = (tangent + adjoint(tangent)) * 0.5
-    inner = call("solve", lower, adjoint(call("solve", lower, symmetric)))
+    inner = call_extern("solve", lower, adjoint(call_extern("solve", lower, symmetric)))
     inner = adjoint(inner)
-    half = _below_diagonal(inner.shape).where(inner, _on_diagonal(inner.shape).where(inner * 0.5, zeros_like(inner)))
+    half = _below_diagonal(inner.shape).where(inner, on_diagonal(inner.shape).where(inner * 0.5, zeros_like(inner)))
     return (matmul(lower, half),)
 
 
 def _jvp_eigh(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
     values, vectors = outputs
-    tangent = _needs(tangents)
+    tangent = needs(tangents)
     inner = matmul(adjoint(vectors), matmul((tangent + adjoint(tangent)) * 0.5, vectors))
     turn = _off_diagonal(inner * _inverse_gaps(values, inner.shape, inner.dtype))
-    return _real(_diagonal(inner)), matmul(vectors, turn)
+    return _real(diagonal(inner)), matmul(vectors, turn)
 
 
 def _jvp_eigvalsh(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    vectors, tangent = call("eigh", sources[0], output=1), _needs(tangents)
+    vectors, tangent = call_extern("eigh", sources[0], output=1), needs(tangents)
     inner = matmul((tangent + adjoint(tangent)) * 0.5, vectors)
     return (_real(reduce_axes(_conj(vectors) * inner, Ops.ADD, [inner.ndim - 2])),)
 
@@ -236,20 +219,20 @@ def _conj(x: UOp) -> UOp:
 
 def _is_singular(a: UOp) -> UOp:
     """Whether a pivot is 0, so that LAPACK refuses to solve; of each matrix."""
-    return call("slogdet", a, output=1).eq(-inf)
+    return call_extern("slogdet", a, output=1).eq(-inf)
 
 
 def _regular(a: UOp) -> UOp:
     """`a` with identities in the place of singular matrices, by factors: a selection would give these a slope of 0."""
     singular = _is_singular(a)
-    kept = singular.where(0, full(singular.shape, 1, a.dtype))
+    kept = singular.where(0, UOp.const(1, a.dtype, singular.shape))
     kept = broadcast_to(kept.reshape((*kept.shape, 1, 1)), a.shape)
-    return a * kept + _on_diagonal(a.shape).cast(a.dtype) * (1 - kept)
+    return a * kept + identity(a.shape, a.dtype) * (1 - kept)
 
 
 def _known(unknown: UOp, dtype: DType) -> UOp:
     """A factor of 1, and of nan where `unknown` holds: a selection would be hidden from reverse mode."""
-    return unknown.where(nan, full(unknown.shape, 1, dtype))
+    return unknown.where(nan, UOp.const(1, dtype, unknown.shape))
 
 
 def _in_eigenbasis(vectors: UOp, tangent: UOp) -> tuple[UOp, UOp]:
@@ -258,7 +241,7 @@ def _in_eigenbasis(vectors: UOp, tangent: UOp) -> tuple[UOp, UOp]:
 
     The eigenvalues of a defective matrix, which lack vectors of their own, move without bound: such rows are nan.
     """
-    inverse = call("inv", _regular(vectors))
+    inverse = call_extern("inv", _regular(vectors))
     re, im = (inverse.unary(part).detach() for part in (Ops.REAL, Ops.IMAG))
     moves = reduce_axes(re * re + im * im, Ops.ADD, [inverse.ndim - 1]).unary(Ops.SQRT)
     singular = _is_singular(vectors)
@@ -270,27 +253,27 @@ def _in_eigenbasis(vectors: UOp, tangent: UOp) -> tuple[UOp, UOp]:
 
 def _jvp_eig(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
     values, vectors = outputs
-    inner, moves = _in_eigenbasis(vectors, _needs(tangents))
+    inner, moves = _in_eigenbasis(vectors, needs(tangents))
     turned = matmul(vectors, _off_diagonal(inner * _inverse_gaps(values, inner.shape, inner.dtype, moves)))
     # the columns keep their length
     along = reduce_axes((_conj(vectors) * turned).unary(Ops.REAL), Ops.ADD, [vectors.ndim - 2])
-    return _diagonal(inner), turned - vectors * _rows(along.cast(vectors.dtype), vectors.shape)
+    return diagonal(inner), turned - vectors * _rows(along.cast(vectors.dtype), vectors.shape)
 
 
 def _jvp_eigvals(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    vectors = call("eig", sources[0], output=1)
-    inner, _ = _in_eigenbasis(vectors, _needs(tangents))
-    return (_diagonal(inner),)
+    vectors = call_extern("eig", sources[0], output=1)
+    inner, _ = _in_eigenbasis(vectors, needs(tangents))
+    return (diagonal(inner),)
 
 
 def _jvp_svdvals(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    u, vh = call("svd", sources[0], params=(False,)), call("svd", sources[0], params=(False,), output=2)
-    inner = matmul(_needs(tangents), adjoint(vh))
+    u, vh = call_extern("svd", sources[0], params=(False,)), call_extern("svd", sources[0], params=(False,), output=2)
+    inner = matmul(needs(tangents), adjoint(vh))
     return (_real(reduce_axes(_conj(u) * inner, Ops.ADD, [inner.ndim - 2])),)
 
 
 def _jvp_svd(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    (u, s, vh), tangent = outputs, _needs(tangents)
+    (u, s, vh), tangent = outputs, needs(tangents)
     m, n = tangent.shape[-2:]
     if params[0] and m != n:
         reason = "svd: with full_matrices=True the extra columns are an arbitrary basis and have no derivative; "
@@ -308,7 +291,7 @@ def _jvp_svd(params: Params, outputs: Sources, sources: Sources, tangents: Tange
     if n > m:
         off = matmul(adjoint(tangent), u) - matmul(v, adjoint(inner))
         dv = dv + off * _rows(inverse, off.shape)
-    return du, _real(_diagonal(inner)), adjoint(dv)
+    return du, _real(diagonal(inner)), adjoint(dv)
 
 
 def _turns_of_svd(inner: UOp, s: UOp) -> tuple[UOp, UOp]:
@@ -329,7 +312,7 @@ def _undefined(tangent: UOp, output: UOp, reason: str) -> UOp:
     """A tangent of `output` that nobody may ask for: GradientError with this reason where it is transposed or
     computed.
     """
-    return call("undefined_tangent", tangent, params=(reason, output.shape, output.dtype))
+    return call_extern("undefined_tangent", tangent, params=(reason, output.shape, output.dtype))
 
 
 def _refuse(params: Params, *arguments: Any) -> Any:
@@ -337,13 +320,13 @@ def _refuse(params: Params, *arguments: Any) -> Any:
 
 
 def _jvp_qr(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
-    (q, r), tangent = outputs, _needs(tangents)
+    (q, r), tangent = outputs, needs(tangents)
     m, n = tangent.shape[-2:]
     if params[0] != "complete" or m <= n:
         return _tangents_of_qr(q, r, tangent)
     reason = 'qr: with mode="complete" the extra columns are an arbitrary basis and have no derivative; '
     reason += 'pass mode="reduced"'
-    thin_q, thin_r = (call("qr", sources[0], params=("reduced",), output=k) for k in range(2))
+    thin_q, thin_r = (call_extern("qr", sources[0], params=("reduced",), output=k) for k in range(2))
     dr = _tangents_of_qr(thin_q, thin_r, tangent)[1]
     return _undefined(tangent, q, reason), dr.pad([*[(0, 0)] * (dr.ndim - 2), (0, m - n), (0, 0)])
 
@@ -353,12 +336,12 @@ def _tangents_of_qr(q: UOp, r: UOp, tangent: UOp) -> tuple[UOp, UOp]:
     keep = [(0, size) for size in tangent.shape[:-2]]
     square_r = _nan_where_singular(r.shrink([*keep, (0, k), (0, k)]))
     part = tangent.shrink([*keep, (0, tangent.shape[-2]), (0, k)])
-    right = swap(call("solve", swap(square_r), swap(part)))  # part @ inv(R)
+    right = swap(call_extern("solve", swap(square_r), swap(part)))  # part @ inv(R)
     inner = matmul(adjoint(q), right)
     below = _below_diagonal(inner.shape).where(inner, zeros_like(inner))
     turn = below - adjoint(below)
     if is_complex(inner.dtype):
-        turn = turn + _on_diagonal(inner.shape).where(_imaginary_part(inner), zeros_like(inner))
+        turn = turn + on_diagonal(inner.shape).where(_imaginary_part(inner), zeros_like(inner))
     return matmul(q, turn - inner) + right, matmul(adjoint(q), tangent) - matmul(turn, r)
 
 
@@ -371,7 +354,7 @@ def _nan_where_singular(r: UOp) -> UOp:
         return r
     size = r.unary(Ops.ABS).detach()
     error = reduce_axes(size, Ops.MAX, [r.ndim - 2], keepdims=True) * (float(np.finfo(size.dtype.type).eps) * k)
-    return (_on_diagonal(r.shape) & (size <= broadcast_to(error, r.shape))).where(nan, r)
+    return (on_diagonal(r.shape) & (size <= broadcast_to(error, r.shape))).where(nan, r)
 
 
 def _jvp_pinv(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
@@ -464,10 +447,10 @@ def _evaluate_cofactor_tangent(params: Params, a: Any, tangent: Any) -> Any:
     n = s.shape[-1]
     inner = u.conj().mT @ tangent @ vh.conj().mT
     others: Any = np.empty(inner.shape, s.dtype)
-    on_diagonal: Any = np.eye(n, dtype=bool)
+    same: Any = np.eye(n, dtype=bool)
     for i in range(n):
-        others[..., i, :] = np.where(on_diagonal | on_diagonal[i], 1, s[..., None, :]).prod(-1)
-    sums: Any = (np.where(on_diagonal, 0, others) @ inner.diagonal(0, -2, -1)[..., None])[..., 0]
+        others[..., i, :] = np.where(same | same[i], 1, s[..., None, :]).prod(-1)
+    sums: Any = (np.where(same, 0, others) @ inner.diagonal(0, -2, -1)[..., None])[..., 0]
     middle: Any = -others * inner.mT
     middle[..., np.arange(n), np.arange(n)] = sums
     phase = np.linalg.det(u) * np.linalg.det(vh)
@@ -502,7 +485,7 @@ def batch_leading(name: str, n_outputs: int) -> Any:
     def batch(params: Params, sources: Sources, batched: tuple[bool, ...]) -> Sources:
         size = next(s.shape[0] for s, flag in zip(sources, batched, strict=True) if flag)
         full = [s if flag else broadcast_to(s, (size, *s.shape)) for s, flag in zip(sources, batched, strict=True)]
-        return tuple([call(name, *full, params=params, output=k) for k in range(n_outputs)])
+        return tuple([call_extern(name, *full, params=params, output=k) for k in range(n_outputs)])
 
     return batch
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from uopc_core.dtype import dtypes, name_of
 from uopc_core.errors import ShapeError
-from uopc_core.ir import Extern, Ops, TensorType, UOp, composite, register_extern
+from uopc_core.ir import Extern, TensorType, UOp, composite, register_extern
 from uopc_core.ir.arguments import Field, is_flag, is_tuple_of, one_of
 
 __all__ = ["argsort_last_axis", "searchsorted_vector", "sort_last_axis", "take_along_last_axis"]
@@ -23,17 +23,17 @@ Nodes = tuple[UOp, ...]
 
 def sort_last_axis(x: UOp, descending: bool, stable: bool) -> UOp:
     """`x` sorted along its last axis."""
-    return UOp.new(Ops.EXTERN, (x,), ("sort", (descending, stable), 0))
+    return composite.call_extern("sort", x, params=(descending, stable))
 
 
 def argsort_last_axis(x: UOp, descending: bool, stable: bool) -> UOp:
     """The int64 places in the last axis of `x` of its sorted elements."""
-    return UOp.new(Ops.EXTERN, (x,), ("argsort", (descending, stable), 0))
+    return composite.call_extern("argsort", x, params=(descending, stable))
 
 
 def searchsorted_vector(x: UOp, values: UOp, side: str) -> UOp:
     """The int64 places in the sorted vector `x` before which `values` would be put."""
-    return UOp.new(Ops.EXTERN, (x, values), ("searchsorted", (side,), 0))
+    return composite.call_extern("searchsorted", x, values, params=(side,))
 
 
 def take_along_last_axis(x: UOp, places: UOp) -> UOp:
@@ -100,7 +100,7 @@ def _jvp_sort(params: Any, outputs: Nodes, sources: Nodes, tangents: tuple[UOp |
 
 def _batch_same(name: str) -> Any:
     def batch(params: Any, sources: Nodes, batched: tuple[bool, ...]) -> Nodes:
-        return (UOp.new(Ops.EXTERN, sources, (name, params, 0)),)
+        return (composite.call_extern(name, *sources, params=params),)
 
     return batch
 

@@ -1,5 +1,5 @@
-"""Compositions of the primitive ops that several layers need: broadcasting, reductions over any axes, strided slices,
-products.
+"""Compositions of the primitive ops that several layers need: constants, broadcasting, reductions over any axes,
+strided slices, parts of matrices, products; and calls of host functions.
 
 Each is a plain function from nodes to a node; nothing here is known to the planner, which recognises what these
 compose to.
@@ -7,32 +7,38 @@ compose to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
-from uopc_core.dtype import DType, dtypes
+from uopc_core.dtype import DType, dtypes, is_complex
 from uopc_core.errors import ShapeError
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import Scalar, UOp
 
 __all__ = [
+    "adjoint",
     "as_places",
     "broadcast",
     "broadcast_shapes",
     "broadcast_to",
+    "call_extern",
     "concat",
     "const_of",
-    "full",
+    "diagonal",
+    "identity",
     "iota",
     "matmul",
     "move_axes_last",
+    "on_diagonal",
     "ones_like",
     "pad_to",
     "reduce_axes",
+    "roll",
     "scan_axis",
     "slice_axes",
     "squeeze",
     "stack",
     "sum_to",
+    "swap",
     "unbroadcast",
     "unsqueeze",
     "zeros_like",
@@ -40,10 +46,6 @@ __all__ = [
 
 _CONST, _EXPAND, _RESHAPE = Ops.CONST, Ops.EXPAND, Ops.RESHAPE
 _LAST_PLACE = 2**63 - 1
-
-
-def full(shape: Sequence[int], value: Scalar, dtype: DType) -> UOp:
-    return UOp.const(value, dtype, tuple(shape))
 
 
 def zeros_like(x: UOp) -> UOp:
@@ -70,6 +72,17 @@ def unbroadcast(x: UOp) -> UOp:
         x = src[0]
         src = x.src
     return x
+
+
+def on_diagonal(shape: tuple[int, ...], offset: int = 0) -> UOp:
+    """Where the matrices of `shape` have their diagonal, bool; `offset` above it, or below where it is negative."""
+    row, column = iota(shape, len(shape) - 2), iota(shape, len(shape) - 1)
+    return column.eq(row + offset if offset else row)
+
+
+def identity(shape: tuple[int, ...], dtype: DType, offset: int = 0) -> UOp:
+    """Matrices of `shape` with ones on a diagonal and zeros elsewhere."""
+    return on_diagonal(shape, offset).cast(dtype)
 
 
 def const_of(x: UOp) -> Scalar | None:
@@ -187,6 +200,45 @@ def slice_axes(x: UOp, slices: Sequence[slice]) -> UOp:
     return kept.reshape([len(r) for r in ranges])
 
 
+def diagonal(x: UOp, offset: int = 0) -> UOp:
+    """The diagonals of the matrices in the last two axes, as movement alone: (..., M, N) -> (..., K).
+
+    Cut to K x K, an element of the diagonal follows every K + 1 elements: rows of that length have it in column 0.
+    """
+    *batch, m, n = x.shape
+    top, left = max(-offset, 0), max(offset, 0)
+    k = max(min(m - top, n - left), 0)
+    whole = [(0, b) for b in batch]
+    if k == 0:
+        return x.shrink([*whole, (0, 0), (0, 0)]).reshape((*batch, 0))
+    square = x.shrink([*whole, (top, top + k), (left, left + k)]).reshape((*batch, k * k))
+    rows = square.pad([*[(0, 0) for _ in batch], (0, k)]).reshape((*batch, k, k + 1))
+    return rows.shrink([*whole, (0, k), (0, 1)]).reshape((*batch, k))
+
+
+def roll(x: UOp, shift: int, axis: int) -> UOp:
+    """`x` moved along an axis by `shift` towards larger indices; what leaves at one end enters at the other."""
+    n = x.shape[axis]
+    cut = -shift % n if n else 0
+    if cut == 0:
+        return x
+    whole = [(0, m) for m in x.shape]
+    head = x.shrink([*whole[:axis], (0, cut), *whole[axis + 1 :]])
+    tail = x.shrink([*whole[:axis], (cut, n), *whole[axis + 1 :]])
+    return concat([tail, head], axis)
+
+
+def swap(x: UOp) -> UOp:
+    """The matrices in the last two axes transposed."""
+    n = x.ndim
+    return x.permute([*range(n - 2), n - 1, n - 2])
+
+
+def adjoint(x: UOp) -> UOp:
+    """The matrices in the last two axes conjugated and transposed."""
+    return swap(x.unary(Ops.CONJ)) if is_complex(x.dtype) else swap(x)
+
+
 def concat(parts: Sequence[UOp], axis: int) -> UOp:
     """`parts` joined along an existing axis."""
     return parts[0] if len(parts) == 1 else UOp.new(Ops.CONCAT, tuple(parts), axis)
@@ -206,7 +258,11 @@ def matmul(x: UOp, y: UOp) -> UOp:
         raise ShapeError(f"matmul: expected (..., M, K) and (..., K, N), got {x.shape} and {y.shape}")
     batch = broadcast_shapes(x.shape[:-2], y.shape[:-2])
     (m, k), n = x.shape[-2:], y.shape[-1]
-    swap = [*range(y.ndim - 2), y.ndim - 1, y.ndim - 2]
     left = broadcast_to(unsqueeze(x, x.ndim - 1), (*batch, m, n, k))
-    right = broadcast_to(unsqueeze(y.permute(swap), y.ndim - 2), (*batch, m, n, k))
+    right = broadcast_to(unsqueeze(swap(y), y.ndim - 2), (*batch, m, n, k))
     return (left * right).reduce(Ops.ADD, 1)
+
+
+def call_extern(name: str, *sources: UOp, params: tuple[Hashable, ...] = (), output: int = 0) -> UOp:
+    """Output number `output` of the registered function `name` of a host library."""
+    return UOp.new(Ops.EXTERN, sources, (name, params, output))

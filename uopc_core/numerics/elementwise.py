@@ -263,7 +263,7 @@ def sign(x: UOp) -> UOp:
     zero, a, b = x.eq(0), x.unary(Ops.REAL), x.unary(Ops.IMAG)
     a, b = _of_infinities(a, b), _of_infinities(b, a)
     # an exact factor, with which the modulus neither overflows nor is subnormal
-    scale = (maximum(absolute(a), absolute(b)) > 1).where(composite.full(a.shape, 0.5, a.dtype), 2.0**54)
+    scale = (maximum(absolute(a), absolute(b)) > 1).where(UOp.const(0.5, a.dtype, a.shape), 2.0**54)
     a, b = a * scale, b * scale
     size = zero.where(1, a.binary(Ops.COMPLEX, b).unary(Ops.ABS))
     return zero.where(composite.zeros_like(x), (a / size).binary(Ops.COMPLEX, b / size))

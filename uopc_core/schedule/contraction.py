@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from math import prod
 
 from uopc_core.dtype import is_complex, is_inexact
-from uopc_core.ir.composite import const_of
+from uopc_core.ir.composite import call_extern, const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.schedule.kernelize import MAX_INLINE_REDUCE
@@ -255,7 +255,7 @@ def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int, marked
     summed.sort(key=lambda axis: a_axes[axis] or 0)
     left = _as_matrix(a, a_axes, [batch, only_a, summed], shape)
     right = _as_matrix(b, b_axes, [batch, summed, only_b], shape)
-    product = UOp.new(Ops.EXTERN, (left, right), ("matmul", marked, 0))
+    product = call_extern("matmul", left, right, params=marked)
     return _in_order(product, [*batch, *only_a, *only_b], [axis for axis in range(n_kept)], shape, covered)
 
 

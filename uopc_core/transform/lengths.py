@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import nan
 
 from uopc_core.dtype import is_complex
-from uopc_core.ir.composite import const_of, full
+from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
@@ -58,7 +58,7 @@ def power_of_length(node: UOp, targets: Collection[UOp]) -> Power | None:
 def _slope(length: UOp, exponent: float) -> UOp:
     """By half the square: ``d(l**k) = k * l**(k-2) * d(l**2 / 2)``. A length that is nan has no slope."""
     if exponent == 2:
-        return length.eq(length).where(full(length.shape, 2, length.dtype), nan)
+        return length.eq(length).where(UOp.const(2, length.dtype, length.shape), nan)
     return length ** (exponent - 2) * exponent
 
 

@@ -11,7 +11,7 @@ from math import prod
 
 from uopc_core.dtype import is_complex
 from uopc_core.errors import GradientError
-from uopc_core.ir.composite import full, iota, ones_like, zeros_like
+from uopc_core.ir.composite import call_extern, iota, ones_like, zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
@@ -31,7 +31,7 @@ def _tangent(node: UOp, tangents: Tangents, k: int) -> UOp:
 def _choose(node: UOp, tangents: Tangents, first: UOp, tied_or_first: UOp) -> UOp:
     """The tangent of the operand that was chosen; at a tie half of each."""
     x, y = node.src
-    weight = x.eq(y).where(full(node.shape, 0.5, node.dtype), 1)
+    weight = x.eq(y).where(UOp.const(0.5, node.dtype, node.shape), 1)
     dx, dy = tangents
     of_x = None if dx is None else tied_or_first.where(dx * weight, 0)
     of_y = None if dy is None else first.where(0, dy * weight)
@@ -170,7 +170,7 @@ def extern_tangents(node: UOp, tangents: Tangents) -> tuple[UOp | None, ...]:
     if extern.jvp is None:
         raise GradientError(f"{name}: this function has no derivative")
     types = extern.infer(params, [(s.shape, s.dtype) for s in node.src])
-    outputs = tuple([UOp.new(Ops.EXTERN, node.src, (name, params, k)) for k in range(len(types))])
+    outputs = tuple([call_extern(name, *node.src, params=params, output=k) for k in range(len(types))])
     return extern.jvp(params, outputs, node.src, tangents)
 
 

@@ -12,7 +12,7 @@ from math import prod
 
 from uopc_core.dtype import dtypes
 from uopc_core.errors import ShapeError
-from uopc_core.ir.composite import broadcast_to, const_of, full, iota, stack
+from uopc_core.ir.composite import broadcast_to, const_of, iota, stack
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import ELEMENTWISE, IDENTITIES, LEAVES, Ops
 from uopc_core.ir.uop import TRACED, UOp, walk
@@ -160,7 +160,7 @@ def _batch_extern(node: UOp, given: Operands) -> UOp:
     if rule is not None:
         return rule(params, given.nodes, given.batched)[number]
     if not given.size:
-        return full((0, *node.shape), 0, node.dtype)
+        return UOp.const(0, node.dtype, (0, *node.shape))
     calls = [
         node.over(tuple([x.index(k) if b else x for x, b in zip(given.nodes, given.batched, strict=True)]))
         for k in range(given.size)
