@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from math import prod
 
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_inexact, is_integer
-from uopc_core.ir.composite import const_of
+from uopc_core.ir.composite import const_of, zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.rewrite.pattern import Node, Rule, constant, node, variable
@@ -93,7 +93,7 @@ def _shrink_pad(x: UOp, out: UOp) -> UOp:
     for (a, b), (before, _), n in zip(out.arg, out.src[0].arg, x.shape, strict=True):
         start, stop = max(a - before, 0), min(b - before, n)
         if start >= stop:
-            return UOp.const(0, out.dtype, out.shape)
+            return zeros_like(out)
         bounds.append((start, stop))
         widths.append((start + before - a, b - before - stop))
     return x.shrink(bounds).pad(widths)
@@ -150,7 +150,7 @@ def _pad_pad(x: UOp, out: UOp) -> UOp:
 
 def _pad_zero(c: UOp, out: UOp) -> UOp | None:
     # == holds for -0.0 too, which the zeros around it are not
-    return UOp.const(0, out.dtype, out.shape) if repr(const_of(c)) in ("0", "0.0", "False", "0j") else None
+    return zeros_like(out) if repr(const_of(c)) in ("0", "0.0", "False", "0j") else None
 
 
 def _flip_flip(x: UOp, out: UOp) -> UOp:
