@@ -51,7 +51,7 @@ class _Problem:
     def _all(self, floats: Sequence[Any], ns: Any) -> list[Any]:
         full = [x.copy() if isinstance(x, np.ndarray) else x for x in self.arguments]
         for place, x in zip(self.places, floats, strict=True):
-            full[place] = x * 1.0 if ns is xp else np.array(x)  # a value of its own: the program may write into it
+            full[place] = x.copy() if ns is xp else np.array(x)  # of its own: the program may write into it
         return full
 
     def _total(self, ns: Any, floats: Sequence[Any]) -> Any:
