@@ -57,7 +57,30 @@ def test_reduction_gives_what_numpy_gives(op, dtype, axes):
         check([node], [x])
 
 
-@pytest.mark.parametrize("shape", [(1, 700), (2, 700), (5, 33), (6, 700), (9, 515), (600, 513), (1024, 2048)], ids=str)
+SHAPES = [(1, 700), (2, 700), (5, 33), (6, 700), (9, 515), (600, 513), (1024, 2048)]
+COLUMNS = [(16, 16), (17, 33), (70, 100), (65, 511), (130, 777), (33, 1000), (20, 8192), (64, 512)]
+
+
+@pytest.mark.parametrize("op", [Ops.ADD, Ops.MAX, Ops.MIN], ids=CASE_ID)
+@pytest.mark.parametrize("computed", [False, True])
+@pytest.mark.parametrize("shape", COLUMNS, ids=str)
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64], ids=CASE_ID)
+def test_columns_that_are_reduced_one_after_the_other_have_the_order_of_rows(dtype, shape, computed, op):
+    """Blocks begin anywhere in a column; there are columns without a whole block, and few of them at the end."""
+    x = values((3, *shape), dtype) if computed else values(shape, dtype)
+    x[..., 1::7] = -0.0 if op is Ops.ADD else 0.0
+    x[..., ::7] = 0.0 if op is Ops.ADD else -0.0
+    x = x if op is Ops.ADD else -np.abs(x) if op is Ops.MAX else np.abs(x)
+    turned = np.ascontiguousarray(np.swapaxes(x, -1, -2))
+    axes = (0, 2, 1) if computed else (1, 0)
+    straight, crossed = param(0, x), param(0, turned).permute(axes)
+    if computed:
+        straight, crossed = (node * UOp.const(1.25, dtype, node.shape) for node in (straight, crossed))
+    wanted = run([straight.reduce(op, x.ndim)], [x])[0]
+    assert bits(run([crossed.reduce(op, x.ndim)], [turned])[0]) == bits(wanted)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if is_inexact(d)], ids=CASE_ID)
 def test_sums_have_the_same_bits_however_the_elements_lie(shape, dtype):
     """Of few rows and of many, in rows of memory or across them, of each row and of all, whoever computes them."""

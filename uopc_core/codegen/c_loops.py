@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from uopc_core.codegen.c_columns import LINE_BYTES, need_append_columns
 from uopc_core.codegen.c_math import need_block_function
 from uopc_core.codegen.c_ops import combine
+from uopc_core.codegen.c_order import is_in_order, load_of_columns, row_of_extreme
 from uopc_core.codegen.c_reduce import (
     SCAN_LEVELS,
     block_of,
-    has_order_of_zeros,
     lanes_of,
     need_append,
     need_extreme,
@@ -28,7 +29,7 @@ from uopc_core.codegen.c_statements import StatementWriter
 from uopc_core.codegen.c_types import C_TYPES, literal
 from uopc_core.dtype import is_complex, is_inexact
 from uopc_core.ir.op import Ops
-from uopc_core.loop.index import Index, Value, Var, atoms_of
+from uopc_core.loop.index import Index, Var
 from uopc_core.loop.loop_ir import (
     Acc,
     Accumulate,
@@ -54,7 +55,6 @@ __all__ = ["LoopWriter"]
 
 MAP_BLOCK = 256  # elements that an elementwise loop with calls works on at a time
 _TILE_ROWS, _TILE_COLUMNS = 16, 64  # of loops that walk through memory in different directions
-_LINE = 64  # bytes of the cache that come and go together
 _MAX_UNROLLED = 12  # statements that are worth repeating for each row
 _TILE_LEVELS = 32  # of the tree of blocks: 2**32 of them take longer than anybody waits
 _SIMD = "#pragma omp simd"
@@ -298,7 +298,7 @@ class LoopWriter(StatementWriter):
             self.line(f"{c} {acc.name}_[{lanes}];")
             self.line(_SIMD)
             self.line(f"for (int l = 0; l < {lanes}; l++) {acc.name}_[l] = {first};")
-            if _waits(item) or (needs_tree(acc, n) and not _row_of_extreme(acc, item)):
+            if _waits(item) or (needs_tree(acc, n) and not row_of_extreme(acc, item)):
                 self.line(f"{c} {acc.name}_tree[48];")
                 self.line(f"int64_t {acc.name}_blocks = 0;")
             if _waits(item):
@@ -312,28 +312,37 @@ class LoopWriter(StatementWriter):
     def crossed_rows(self, item: RowReduce, inner: Loop, outer: Var) -> None:
         """Two loops in the order of memory, some columns at a time, which then are appended one after the other.
 
-        As many as a line of memory holds: of twice as many, the parts of a row are not read ahead. They stand a line
-        further apart than they need, since at a distance of a power of two they have few places in the cache.
+        What is in memory as it is comes from there, four lines of it in a row, and all else by way of one line.
         """
-        wide, rows = self.integer(outer.extent), self.lift(inner.var.extent)
-        columns = _LINE // max(acc.dtype.itemsize for acc in item.accs)
+        load = load_of_columns(item, inner, outer)
+        wide, rows, lanes = self.integer(outer.extent), self.lift(inner.var.extent), lanes_of(_count(item))
+        columns = LINE_BYTES // max(acc.dtype.itemsize for acc in item.accs) * (1 if load is None else 4)
         self.open(f"for (int64_t first = 0; first < {wide}; first += {columns})")
         self.line(f"const int64_t last = {wide} - first < {columns} ? {wide} : first + {columns};")
-        apart = {acc.name: f"({rows} + {_LINE // acc.dtype.itemsize})" for acc in item.accs}
-        for acc in item.accs:
-            self.line(f"{C_TYPES[acc.dtype]} {acc.name}_column[{columns} * {apart[acc.name]}];")
-            self.accs[acc.name] = (acc, f"{acc.name}_column[({{outer}} - first)*{apart[acc.name]} + {{inner}}]")
+        if load is None:
+            sources = self.fill_columns(item, inner, outer, rows, columns)
+        else:
+            start = load.index.substitute({inner.var: Index.of(0), outer: Index.of(0)})
+            sources = [f"&{self.pointers[load.buffer]}[{self.index(start)} + first]"]
+        apart = str(columns) if load is None else self.lift(load.index.coef(inner.var))
+        for acc, source in zip(item.accs, sources, strict=True):
+            append = need_append_columns(self.need_typed, acc, lanes, columns)
+            self.line(f"{append}({_state(acc)}, {source}, {apart}, {rows}, last - first);")
+        self.close()
+
+    def fill_columns(self, item: RowReduce, inner: Loop, outer: Var, rows: str, columns: int) -> list[str]:
+        """Compute the values of some columns, row by row; returns the arrays that hold them."""
+        arrays = [f"{acc.name}_columns" for acc in item.accs]
+        for acc, array in zip(item.accs, arrays, strict=True):
+            self.line(f"{C_TYPES[acc.dtype]} {array}[{columns} * {rows}];")
+            self.accs[acc.name] = (acc, f"{array}[{{inner}}*{columns} + {{outer}} - first]")
         self.ranges[outer], self.crossing, self.lanes = ("first", "last"), (outer, inner.var), None
         self.loop(inner)
         self.crossing, self.lanes = None, item
         del self.ranges[outer]
-        self.open("for (int64_t c = 0; c < last - first; c++)")
         for acc in item.accs:
-            append = need_append(self.need_typed, acc, lanes_of(_count(item)))
-            self.line(f"{append}({_state(acc)}, {acc.name}_column + c*{apart[acc.name]}, {rows});")
             del self.accs[acc.name]
-        self.close()
-        self.close()
+        return arrays
 
     def gather(self, s: Accumulate, stages: Stages, loop: Loop, start: str) -> None:
         """Accumulate a block, from the array of its values or straight from memory."""
@@ -363,7 +372,7 @@ class LoopWriter(StatementWriter):
     def end_of_block(self, item: RowReduce) -> None:
         n = _count(item)
         for acc in item.accs:
-            if needs_tree(acc, n) and not _waits(item) and not _row_of_extreme(acc, item):
+            if needs_tree(acc, n) and not _waits(item) and not row_of_extreme(acc, item):
                 flush = need_flush(self.need_typed, acc, lanes_of(n))
                 self.line(f"{flush}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_);")
 
@@ -373,7 +382,7 @@ class LoopWriter(StatementWriter):
         if _waits(item):
             flush = need_flush(self.need_typed, acc, lanes)
             self.line(f"if ({acc.name}_at) {flush}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_);")
-        row = _row_of_extreme(acc, item) if needs_tree(acc, n) else None
+        row = row_of_extreme(acc, item) if needs_tree(acc, n) else None
         if row is not None:
             self.fold_extreme(acc, item, *row)
             return
@@ -555,17 +564,6 @@ def _waits(item: RowReduce) -> bool:
     return item.extent % (lanes_of(n) if n <= block_of(n) else block_of(n)) != 0
 
 
-def _row_of_extreme(acc: Acc, item: RowReduce) -> tuple[Loop, Load] | None:
-    """The loop and what it reads in order of memory, where that is a row of which `acc` is the extreme."""
-    loop = item.body[0] if len(item.body) == 1 else None
-    if not isinstance(loop, Loop) or item.repeats != 1 or not has_order_of_zeros(acc):
-        return None
-    values = {s.value for s in loop.body if isinstance(s, Accumulate) and s.acc == acc.name}
-    loads = [s for s in loop.body if isinstance(s, Load) and s.name in values and is_in_order(s, loop)]
-    is_read_only = not any(isinstance(s, Store) for s in loop.body)
-    return (loop, loads[0]) if len(values) == len(loads) == 1 and is_read_only else None
-
-
 def _state(acc: Acc) -> str:
     """What appending elements changes."""
     return f"{acc.name}_tree, &{acc.name}_blocks, {acc.name}_, &{acc.name}_at"
@@ -573,15 +571,6 @@ def _state(acc: Acc) -> str:
 
 def _element(array: str) -> str:
     return f"({array})[l]" if array.startswith("&") else f"{array}[l]"
-
-
-def is_in_order(access: Load | Store, loop: Loop) -> bool:
-    """Whether the elements that an access meets along a loop are one run of memory, which begins where it begins."""
-    if access.index.coef(loop.var) != 1 or (isinstance(access, Load) and access.guard):
-        return False
-    inside = {s.name for s in loop.body if isinstance(s, Result)}
-    rest = access.index - Index.of(loop.var)
-    return not any(atom == loop.var or (isinstance(atom, Value) and atom.name in inside) for atom in atoms_of(rest))
 
 
 def _has_loop(block: Block) -> bool:

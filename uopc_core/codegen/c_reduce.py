@@ -35,6 +35,7 @@ __all__ = [
     "need_total",
     "need_total_row",
     "needs_tree",
+    "type_and_name",
 ]
 
 # Loops of few iterations are not worth the time that the compiler takes to vectorise them.
@@ -65,13 +66,14 @@ def has_order_of_zeros(acc: Acc) -> bool:
     return acc.op in EXTREMES and is_float(acc.dtype)
 
 
-def _names(acc: Acc, lanes: int = 0) -> tuple[str, str]:
+def type_and_name(acc: Acc, lanes: int = 0) -> tuple[str, str]:
+    """The C type of an accumulator, and what the names of its functions end in."""
     return C_TYPES[acc.dtype], f"{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}{f'x{lanes}' if lanes else ''}"
 
 
 def need_gather(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that accumulates a block; returns its name."""
-    t, name = _names(acc, lanes)
+    t, name = type_and_name(acc, lanes)
     step = combine(need, acc.op, acc.dtype, "x[k]", "acc[k]")
     need("SCALAR", SCALAR)
     need(
@@ -91,7 +93,7 @@ def need_gather(need: Need, acc: Acc, lanes: int) -> str:
 
 def need_flush(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that combines the accumulators of a block, hands the result on, and starts anew."""
-    t, name = _names(acc, lanes)
+    t, name = type_and_name(acc, lanes)
     name = f"flush_{name}"
     fold = need_fold(need, acc, lanes)
     step = combine(need, acc.op, acc.dtype, "x", "tree[level]")
@@ -112,7 +114,7 @@ def need_flush(need: Need, acc: Acc, lanes: int) -> str:
 
 def need_total(need: Need, acc: Acc) -> str:
     """Define the function that combines what there is in a tree of one or more blocks."""
-    t, name = _names(acc)
+    t, name = type_and_name(acc)
     name = f"total_{name}"
     step = combine(need, acc.op, acc.dtype, "x", "tree[level]")
     need(
@@ -131,7 +133,7 @@ def need_extreme(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that ends the extreme of a row of memory, taken without its blocks. They only decide between
     zeros of both signs: where it is a zero, it is the first one that their order meets.
     """
-    t, name = _names(acc, lanes)
+    t, name = type_and_name(acc, lanes)
     suffix, block, order = SUFFIXES[acc.dtype], 16 * lanes, need_lane_order(need, lanes)
     need(
         f"first_zero_{suffix}",
@@ -154,7 +156,7 @@ def need_extreme(need: Need, acc: Acc, lanes: int) -> str:
 
 def need_append(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that takes elements which are not whole blocks, from the middle of a block on."""
-    t, name = _names(acc, lanes)
+    t, name = type_and_name(acc, lanes)
     block = 16 * lanes
     gather, flush = need_gather(need, acc, lanes), need_flush(need, acc, lanes)
     step = combine(need, acc.op, acc.dtype, "*x", "acc[lane]")
@@ -214,7 +216,7 @@ def need_lane_order(need: Need, lanes: int) -> str:
 
 def need_push_row(need: Need, acc: Acc, tile: int) -> str:
     """Define the function that adds a row of values to a tree of rows."""
-    t, name = _names(acc)
+    t, name = type_and_name(acc)
     name = f"push_row_{name}"
     step = combine(need, acc.op, acc.dtype, "x[l]", "tree[level][l]")
     need(
@@ -232,7 +234,7 @@ def need_push_row(need: Need, acc: Acc, tile: int) -> str:
 
 def need_total_row(need: Need, acc: Acc, tile: int) -> str:
     """Define the function that combines what there is in a tree of one or more rows."""
-    t, name = _names(acc)
+    t, name = type_and_name(acc)
     name = f"total_row_{name}"
     step = combine(need, acc.op, acc.dtype, "x[l]", "tree[level][l]")
     need(
@@ -250,7 +252,7 @@ def need_total_row(need: Need, acc: Acc, tile: int) -> str:
 
 def need_fold(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that combines the accumulators in a tree; returns its name."""
-    t, name = _names(acc, lanes)
+    t, name = type_and_name(acc, lanes)
     name = f"fold_{name}"
     if lanes == 1:
         need(name, f"static inline {t} {name}({t} *restrict acc) {{ return acc[0]; }}")

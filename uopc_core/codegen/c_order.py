@@ -1,0 +1,42 @@
+"""What a loop meets in the order in which it lies in memory, so that it can be handed over as a row or as columns."""
+
+from __future__ import annotations
+
+from uopc_core.codegen.c_reduce import has_order_of_zeros
+from uopc_core.loop.index import Index, Value, Var, atoms_of
+from uopc_core.loop.loop_ir import Acc, Accumulate, Load, Loop, Result, RowReduce, Store
+
+__all__ = ["is_in_order", "load_of_columns", "row_of_extreme"]
+
+
+def is_in_order(access: Load | Store, loop: Loop) -> bool:
+    """Whether the elements that an access meets along a loop are one run of memory, which begins where it begins."""
+    if access.index.coef(loop.var) != 1 or (isinstance(access, Load) and access.guard):
+        return False
+    inside = {s.name for s in loop.body if isinstance(s, Result)}
+    rest = access.index - Index.of(loop.var)
+    return not any(atom == loop.var or (isinstance(atom, Value) and atom.name in inside) for atom in atoms_of(rest))
+
+
+def row_of_extreme(acc: Acc, item: RowReduce) -> tuple[Loop, Load] | None:
+    """The loop and what it reads in order of memory, where that is a row of which `acc` is the extreme."""
+    loop = item.body[0] if len(item.body) == 1 else None
+    if not isinstance(loop, Loop) or item.repeats != 1 or not has_order_of_zeros(acc):
+        return None
+    values = {s.value for s in loop.body if isinstance(s, Accumulate) and s.acc == acc.name}
+    loads = [s for s in loop.body if isinstance(s, Load) and s.name in values and is_in_order(s, loop)]
+    is_read_only = not any(isinstance(s, Store) for s in loop.body)
+    return (loop, loads[0]) if len(values) == len(loads) == 1 and is_read_only else None
+
+
+def load_of_columns(item: RowReduce, inner: Loop, outer: Var) -> Load | None:
+    """What is reduced, where that is memory as it is, read in order along `outer`."""
+    along = inner.body[0] if len(inner.body) == 1 else None
+    if not isinstance(along, Loop) or along.var != outer or len(along.body) != 2:
+        return None
+    load, into = along.body
+    if not (isinstance(load, Load) and isinstance(into, Accumulate) and into.value == load.name):
+        return None
+    apart = load.index.coef(inner.var)
+    is_plain = is_in_order(load, along) and load.dtype is item.accs[0].dtype and apart > 0
+    return load if is_plain and inner.var not in atoms_of(load.index - Index.of(inner.var) * apart) else None
