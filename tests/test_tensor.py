@@ -400,6 +400,49 @@ def test_a_long_loop_holds_a_bounded_graph() -> None:
     np.testing.assert_allclose(x.item(), 1000 - 999 * 0.999**3000, rtol=1e-4)
 
 
+MOVES = {
+    "x[:-2]": lambda x: x[:-2],
+    "x[::-1][1:]": lambda x: x[::-1][1:],
+    "x.T": lambda x: x.T,
+    "x.reshape(2, -1).T.reshape(-1)": lambda x: x.reshape(2, -1).T.reshape(-1),
+    "x.unsqueeze(0)[0]": lambda x: x.unsqueeze(0)[0],
+    "x.flip(0)": lambda x: x.flip(0),
+    "x.pad([(1, 1)])[2:]": lambda x: x.pad([(1, 1)])[2:],
+}
+
+
+@pytest.mark.parametrize("is_pending", [False, True], ids=["memory", "pending"])
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
+def test_a_long_loop_of_movements_holds_a_bounded_graph(move: Any, is_pending: bool) -> None:
+    values = np.arange(2.0 * 2 * MAX_DEPTH + 2)
+    x = Tensor(values) * 1.0 if is_pending else Tensor(values)
+    want = values
+    for _ in range(2 * MAX_DEPTH - 4):
+        x = move(x)
+        want = move(_Moved(want)).values
+        assert x.uop.depth <= MAX_DEPTH + 1
+    np.testing.assert_array_equal(x.numpy(), want, strict=True)
+
+
+class _Moved:
+    """An array of NumPy with the names that Tensor has."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __getitem__(self, key: Any) -> "_Moved":
+        return _Moved(self.values[key])
+
+    def __getattr__(self, name: str) -> Any:
+        functions = {
+            "reshape": self.values.reshape,
+            "flip": lambda axis: np.flip(self.values, axis),
+            "pad": lambda widths: np.pad(self.values, widths),
+            "unsqueeze": lambda axis: np.expand_dims(self.values, axis),
+        }
+        return _Moved(self.values.T) if name == "T" else lambda *args: _Moved(functions[name](*args))
+
+
 def test_nothing_is_printed_at_exit() -> None:
     code = "from uopc_core.tensor import Tensor\nx = Tensor([1.0])\ny = x + 1\nz = [y]\nz.append(z)\n"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -157,6 +157,10 @@ LOOPS = {
     "x = x.T": lambda x: x.T,
     "x = x.real": lambda x: x.real,
     "x = x.flat": lambda x: x.flat,
+    "x = x.reshape(2, -1).T.flat": lambda x: x.reshape(2, -1).T.flat,
+    "x = x[:-2].reshape(2, -1)[::-1].T.flat": lambda x: x[:-2].reshape(2, -1)[::-1].T.flat,
+    "x = x.reshape(-1, 2)[:, ::-1].flat": lambda x: x.reshape(-1, 2)[:, ::-1].flat,
+    "x = x.view(int64).view(float64)": lambda x: x.view(xp.int64).view(xp.float64),
 }
 
 
@@ -187,3 +191,41 @@ def test_views_of_a_row_of_what_no_strides_lead_to():
     want[3 * MOST_LENSES :] = -1.0
     assert x[:, 2:].T.flatten().tolist() == want.tolist()
     assert x[:, :2].tolist() == values[:, :2].tolist()
+
+
+def turning_step(rng, places):
+    """A step that may turn a row of what has no strides, as functions of our arrays and of places in the base."""
+    if rng.random() < 0.4 and places.ndim > 1:
+        return lambda x: x.flat, lambda places: places.reshape(-1)
+    step = random_step(rng, places)
+    return (step, step) if np.may_share_memory(step(places), places) else (lambda x: x[...], lambda places: places)
+
+
+def parts_of(dtype):
+    """Of an array of `dtype`: its part that the rest of a chain is a view of, the same by NumPy, and its zeros."""
+    return (lambda x: x.imag.view(xp.int64).view(xp.float64)) if dtype is complex else (lambda x: x)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int8, complex])
+@pytest.mark.parametrize("kind", ["memory", "pending"])
+@pytest.mark.parametrize("seed", range(10))
+def test_rows_of_turned_rows_are_picked_element_by_element(seed, kind, dtype):
+    ours, numpys = base_of(kind, dtype)
+    part_of = parts_of(dtype)
+    rng = random.Random(seed)
+    view, places = part_of(ours), np.arange(ours.size).reshape(ours.shape)
+    for _ in range(80):
+        step, same = turning_step(rng, places)
+        view, places = step(view), same(places)
+        assert len(view._uop.walk()) <= MOST_NODES
+        assert len(view._alias.lenses) <= MOST_LENSES + 1
+    want = part_of(numpys).reshape(-1)
+    np.testing.assert_array_equal(np.asarray(view), want[places], strict=True)
+    view[...] = 7
+    view += xp.asarray(np.arange(view.size).reshape(view.shape) % 5, dtype=view.dtype)
+    ours[:2] = 3
+    numpys = numpys.copy()
+    part_of(numpys).reshape(-1)[places] = 7 + (np.arange(view.size).reshape(view.shape) % 5)
+    numpys[:2] = 3
+    np.testing.assert_array_equal(np.asarray(ours), numpys, strict=True)
+    np.testing.assert_array_equal(np.asarray(view), part_of(numpys).reshape(-1)[places], strict=True)

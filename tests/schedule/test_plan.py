@@ -11,6 +11,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.executors import INTERPRET
 from uopc_core.runtime.rendered import render_plan
+from uopc_core.schedule.kernelize import MAX_FOLDS
 from uopc_core.schedule.plan import make_plan, plan_stats
 from uopc_core.schedule.steps import HostCall, Plan
 
@@ -34,6 +35,19 @@ def test_a_chain_of_elementwise_ops_is_one_kernel():
     for _ in range(30):
         x = (x * 1.1 + 0.3).unary(Ops.SIN)
     assert len(planned(x).kernels) == 1
+
+
+@pytest.mark.parametrize("n_turns", [8, 40, 200])
+def test_rows_of_turned_rows_are_cut_into_kernels_whose_text_grows_no_more(n_turns):
+    """Each turn splits and joins the index of the one before it, and twice as much text where nothing simplifies."""
+    x = random_leaf(5000)
+    y = x * 2.0
+    for i in range(n_turns):
+        rows = (2, y.size // 2) if i % 2 else (y.size // 4, 4)
+        y = y.reshape(rows).permute((1, 0)).flip((0,)).reshape((y.size,))
+    plan = planned(y + 1.0)
+    assert len(plan.kernels) == 1 + (n_turns - 1) // (MAX_FOLDS + 1)
+    assert max(len(source.text) for source in render_plan(plan) if isinstance(source, Source)) < 40_000
 
 
 def test_softmax_is_three_kernels_and_the_exponentials_are_kept():

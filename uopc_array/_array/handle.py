@@ -350,7 +350,7 @@ class Handle:
         cell = self._cell() if self._is_shadowed else self
         if isinstance(alias, View):
             if len(alias.lenses) >= MOST_LENSES:
-                alias.shorten()
+                alias.shorten(MOST_LENSES // 2)
                 source = self._follow()
                 uop = lens.on_node(source)
             # one step

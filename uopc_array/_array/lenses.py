@@ -16,7 +16,7 @@ import numpy as np
 
 from uopc_array._array.lens import Lens
 from uopc_array._array.strided import layout_of, strided_lens
-from uopc_core import DType, Ops, UOp, composite, dtypes, is_bool, is_inexact, is_integer
+from uopc_core import Buffer, DType, Ops, UOp, as_dtype, composite, dtypes, is_bool, is_inexact, is_integer
 
 __all__ = [
     "MOVES",
@@ -25,6 +25,7 @@ __all__ = [
     "Lens",
     "MoveLens",
     "PartLens",
+    "PickLens",
     "RowLens",
     "SpreadLens",
     "shortened_chain",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 NumPyArray = np.ndarray[Any, Any]
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
 _PARTS = frozenset({Ops.REAL, Ops.IMAG})
 # the movement ops of which NumPy makes views; each gives the node itself where nothing moves
 MOVES: dict[Ops, Callable[[UOp, Any], UOp]] = {
@@ -145,22 +147,83 @@ class DiagonalLens(Lens):
         return out
 
 
-def shortened_chain(lenses: Sequence[Lens], shape: tuple[int, ...], dtype: DType) -> tuple[Lens, ...]:
+class PickLens(Lens):
+    """Elements of a row-major base one by one, for a chain that keeps turning what no strides describe.
+
+    Attributes:
+        starts: the byte in the base at which each element begins, in the shape of the view.
+        dtype: of the view, as in `StridedLens`.
+    """
+
+    __slots__ = ("_places", "dtype", "starts")
+    has_strides = False
+
+    def __init__(self, starts: IntArray, base_itemsize: int, dtype: DType) -> None:
+        self.starts = starts
+        self.dtype = dtype
+        self._places = UOp.buffer(Buffer.from_numpy(starts // base_itemsize))
+
+    def on_node(self, x: UOp) -> UOp:
+        picked = x.reshape((x.size,)).index(self._places)
+        if x.dtype.itemsize != self.dtype.itemsize:
+            is_second = bool(self.starts.size) and self.starts.flat[0] % x.dtype.itemsize
+            picked = picked.unary(Ops.IMAG if is_second else Ops.REAL)
+        return picked if picked.dtype is self.dtype else picked.bitcast(self.dtype)
+
+    def on_array(self, x: NumPyArray) -> NumPyArray:
+        return layout_of(self.starts.shape, self.dtype)
+
+
+def shortened_chain(lenses: Sequence[Lens], shape: tuple[int, ...], dtype: DType, n_most: int) -> tuple[Lens, ...]:
     """What `lenses` do to a base of `shape` and `dtype`: one step, and two more for each row that has no strides and
-    each axis along which elements are seen several times.
+    each axis along which elements are seen several times; where that are more than `n_most`, one that picks elements.
     """
     out: list[Lens] = []
     base = view = layout_of(shape, dtype)
     for lens in lenses:
         if isinstance(lens, RowLens) and _has_row(view):
             view = np.reshape(view, -1, copy=False)
-        elif isinstance(lens, RowLens | SpreadLens):
+        elif isinstance(lens, RowLens | SpreadLens | PickLens):
             last = replace(lens, has_strides=False) if isinstance(lens, SpreadLens) else lens
             out += [strided_lens(base, view), last]
             base = view = last.on_array(view)
         else:
             view = lens.on_array(view)
-    return (*out, strided_lens(base, view))
+    out.append(strided_lens(base, view))
+    return tuple(out) if len(out) <= n_most else (_picking(out, shape, dtype),)
+
+
+def _picking(lenses: Sequence[Lens], shape: tuple[int, ...], dtype: DType) -> PickLens:
+    """The step of a chain that `shortened_chain` has made."""
+    starts: IntArray | None = None  # of the elements of `base`
+    base = layout_of(shape, dtype)
+    for lens in lenses:
+        view = lens.on_array(base)
+        if lens.has_strides:
+            within = _starts_of(view, base)
+            starts = within if starts is None else _starts_in(starts, within, base.itemsize)
+        elif isinstance(lens, PickLens):
+            starts = lens.starts if starts is None else _starts_in(starts, lens.starts, base.itemsize)
+        else:
+            assert starts is not None, lens
+            starts = starts.reshape(-1) if isinstance(lens, RowLens) else np.broadcast_to(starts, view.shape)
+        base = layout_of(view.shape, as_dtype(view.dtype))
+    assert starts is not None, lenses
+    return PickLens(starts, dtype.itemsize, as_dtype(base.dtype))
+
+
+def _starts_of(view: NumPyArray, base: NumPyArray) -> IntArray:
+    """The byte of the memory of `base` at which each element of `view` begins."""
+    out = np.full((1,) * view.ndim, view.ctypes.data - base.ctypes.data if view.size else 0, np.int64)
+    for axis, (n, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
+        along: IntArray = stride * np.arange(n, dtype=np.int64)
+        out = out + along.reshape([-1 if other == axis else 1 for other in range(view.ndim)])
+    return out
+
+
+def _starts_in(starts: IntArray, within: IntArray, itemsize: int) -> IntArray:
+    """Where elements begin that begin at `within` of a row of items, which themselves begin at `starts`."""
+    return starts.reshape(-1)[within // itemsize] + within % itemsize
 
 
 def _has_row(layout: NumPyArray) -> bool:
@@ -176,7 +239,7 @@ def write_back(x: UOp, make_view: Callable[[UOp], UOp], make_value: Callable[[UO
     """`x` with another value in the place of a view.
 
     Args:
-        make_view: makes the view of `x`, by movement ops, REAL, IMAG and BITCAST.
+        make_view: makes the view of `x`, by movement ops, REAL, IMAG, BITCAST, and INDEX that takes no element twice.
         make_value: makes the value from the view, in its shape and dtype.
     """
     view = make_view(x)
@@ -187,11 +250,13 @@ def write_back(x: UOp, make_view: Callable[[UOp], UOp], make_value: Callable[[UO
     while steps is None:
         steps = _steps_between(x, make_view(x))
     while steps:
-        op, _, source, _ = steps[-1]
+        op, source = steps[-1].op, steps[-1].source
         if op in _PARTS:
             parts = (value, source.unary(Ops.IMAG)) if op is Ops.REAL else (source.unary(Ops.REAL), value)
             value = parts[0].binary(Ops.COMPLEX, parts[1])
             steps.pop()
+        elif op is Ops.INDEX:
+            value = UOp.new(Ops.SCATTER, (source, value, *steps.pop().places), "set")
         else:
             value = _write_back_run(steps, value)
     return value
@@ -204,6 +269,7 @@ class _Step(NamedTuple):
     arg: Any
     source: UOp
     size: int
+    places: tuple[UOp, ...]  # of INDEX
 
 
 def _steps_between(x: UOp, view: UOp) -> list[_Step] | None:
@@ -216,7 +282,7 @@ def _steps_between(x: UOp, view: UOp) -> list[_Step] | None:
         op = view.op
         if op is Ops.BUFFER:
             return None
-        steps.append(_Step(op, view.arg, src[0], view.size))
+        steps.append(_Step(op, view.arg, src[0], view.size, src[1:]))
         view = src[0]
     return steps[::-1]
 
@@ -226,7 +292,7 @@ def _write_back_run(steps: list[_Step], value: UOp) -> UOp:
     is then.
     """
     chain: list[_Step] = []
-    while steps and steps[-1].op not in _PARTS:
+    while steps and steps[-1].op not in _PARTS and steps[-1].op is not Ops.INDEX:
         chain.append(steps.pop())
     placed = _undo(chain, value)
     if all(step.op is not Ops.SHRINK or step.size == step.source.size for step in chain):
@@ -236,7 +302,7 @@ def _write_back_run(steps: list[_Step], value: UOp) -> UOp:
 
 def _undo(chain: list[_Step], value: UOp) -> UOp:
     """Send `value`, of the shape that the chain leads to, back to where it starts; zeros where nothing came from."""
-    for op, arg, node, _ in chain:
+    for op, arg, node, *_ in chain:
         source = node.shape
         if op is Ops.SHRINK:
             value = composite.pad_to(value, [a for a, _ in arg], source)

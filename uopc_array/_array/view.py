@@ -87,6 +87,6 @@ class View:
             base = lens.on_node(base)
         return base
 
-    def shorten(self) -> None:
-        """Make one step of the steps from the base, so that neither they nor the nodes of views of views pile up."""
-        self.lenses = shortened_chain(self.lenses, self.shape, self.base._node.dtype)
+    def shorten(self, n_most: int) -> None:
+        """Make few steps of the steps from the base, so that neither they nor the nodes of views of views pile up."""
+        self.lenses = shortened_chain(self.lenses, self.shape, self.base._node.dtype, n_most)

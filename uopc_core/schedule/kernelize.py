@@ -31,6 +31,7 @@ __all__ = [
 MAX_KERNEL_OPS = 192
 MAX_KERNEL_OUTPUTS = 8
 MAX_INLINE_REDUCE = 16
+MAX_FOLDS = 6  # of axes that have been moved, in one place; each may double what its index is computed from
 _CHEAP_TO_REDO_AT_MANY_PLACES = 4.0
 _CHEAP_TO_REDO_IN_MANY_KERNELS = 6.0
 _COSTS: dict[Ops, float] = {
@@ -99,7 +100,9 @@ def _store_what_is_dear(order: list[UOp], consumers: dict[UOp, list[UOp]], store
     """Forward pass. Adds to `stored`; returns what it costs to compute an element of each node from memory."""
     costs: dict[UOp, float] = {}
     sizes: dict[UOp, float] = {}
+    folds: dict[UOp, int] = {}
     for node in order:
+        folds[node] = 0
         if node.op in LEAVES and node.op is not Ops.RANDOM:
             costs[node] = sizes[node] = 0.0
             continue
@@ -115,12 +118,20 @@ def _store_what_is_dear(order: list[UOp], consumers: dict[UOp, list[UOp]], store
         if node.op is Ops.EXPAND and cost >= _CHEAP_TO_REDO_AT_MANY_PLACES and not _grows_inside(node):
             stored.add(peel_reshape(node.src[0]))
             cost = 0.0
+        folds[node] = max([folds[s] for s in node.src], default=0) + _folds_what_moved(node)
+        if folds[node] > MAX_FOLDS:
+            stored.add(peel_reshape(node))
+            cost, size, folds[node] = 0.0, 0.0, 0
         in_memory = node in stored
         costs[node] = 0.0 if in_memory else cost
         sizes[node] = 0.0 if in_memory else size
-        if in_memory:
-            stored.add(node)
+        folds[node] = 0 if in_memory else folds[node]
     return costs
+
+
+def _folds_what_moved(node: UOp) -> bool:
+    """Whether this RESHAPE joins or splits axes that another movement op has changed."""
+    return node.op is Ops.RESHAPE and peel_reshape(node).op in MOVEMENT
 
 
 def _grows_inside(expand: UOp) -> bool:
