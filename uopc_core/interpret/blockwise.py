@@ -17,7 +17,7 @@ import numpy as np
 from uopc_core.dtype import DType, is_complex, is_inexact
 from uopc_core.interpret.numpy_ops import NUMPY_OPS
 from uopc_core.interpret.reductions import RUN, Runs, can_be_cut, pieces, reduction
-from uopc_core.ir.op import ELEMENTWISE, Ops
+from uopc_core.ir.op import ELEMENTWISE, VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp
 
 __all__ = ["Group", "find_groups"]
@@ -29,7 +29,7 @@ LARGE = 1 << 18  # elements from which nodes are evaluated in blocks
 BLOCK = RUN  # elements of a block
 _ACROSS = 512  # elements of each row in a block, where those of a column are closer to each other in memory
 _PLAIN = frozenset({Ops.CAST, Ops.BITCAST, Ops.REAL, Ops.IMAG, Ops.WHERE, Ops.COMPLEX})  # one call of NumPy, no ufunc
-_VIEWS = frozenset({Ops.EXPAND, Ops.PERMUTE, Ops.SHRINK, Ops.FLIP})  # what a row of all elements is a copy of
+_VIEWS = VIEW_OPS - {Ops.RESHAPE}  # what a row of all elements is a copy of
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.interpret.numpy_complex import exp2, expm1, log1p, logaddexp, recip, wide
 from uopc_core.interpret.reductions import RUN, reduction
 from uopc_core.interpret.ufuncs import UFUNCS
-from uopc_core.ir.op import IDENTITIES, SUM_BLOCK, Ops
+from uopc_core.ir.op import IDENTITIES, SUM_BLOCK, VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp
 
 __all__ = ["NUMPY_OPS", "VIEWS", "NumpyFunction", "squares64"]
@@ -35,11 +35,7 @@ _Function = Callable[[], Any] | Callable[[Any], Any] | Callable[[Any, Any], Any]
 # ops that may return a view of their first operand
 VIEWS = frozenset(
     {
-        Ops.RESHAPE,
-        Ops.EXPAND,
-        Ops.PERMUTE,
-        Ops.SHRINK,
-        Ops.FLIP,
+        *VIEW_OPS,
         *IDENTITIES,
         Ops.REAL,
         Ops.IMAG,

@@ -15,6 +15,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import Scalar, UOp
 
 __all__ = [
+    "CONST_FORMS",
     "adjoint",
     "as_places",
     "broadcast",
@@ -45,6 +46,7 @@ __all__ = [
 ]
 
 _CONST, _EXPAND, _RESHAPE = Ops.CONST, Ops.EXPAND, Ops.RESHAPE
+CONST_FORMS = frozenset({Ops.CONST, Ops.RESHAPE, Ops.EXPAND})  # ops of which one number in any shape is made
 _LAST_PLACE = 2**63 - 1
 
 

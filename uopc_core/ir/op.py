@@ -24,6 +24,7 @@ __all__ = [
     "TENSOR_OPS",
     "TERNARY",
     "UNARY",
+    "VIEW_OPS",
     "Ops",
 ]
 
@@ -152,6 +153,8 @@ ALONG_AXES = frozenset({Ops.REDUCE, Ops.SCAN, Ops.INDEX, Ops.SCATTER})
 IDENTITIES = frozenset({Ops.MATERIALIZE, Ops.DETACH, Ops.VARIABLE})
 TENSOR_OPS = frozenset(Ops)
 
+# movement of which every element is one of the source's
+VIEW_OPS = MOVEMENT - {Ops.PAD, Ops.CONCAT}
 # identities that mean something to a derivative only: in a plan there are none
 FOR_DERIVATIVES = frozenset({Ops.DETACH, Ops.VARIABLE})
 

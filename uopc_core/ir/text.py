@@ -24,12 +24,11 @@ from uopc_core.errors import DTypeError, ParseError, ShapeError
 from uopc_core.ir.arguments import FIELDS, MAX_AXES, field_values, is_shape
 from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, walk
+from uopc_core.ir.uop import TYPED_BY_DTYPE, UOp, walk
 
 __all__ = ["from_uir", "literal_text", "to_uir"]
 
 _SHAPED_BY_TYPE = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.RANDOM})
-_TYPED_BY_TYPE = frozenset({Ops.PARAM, Ops.IOTA, Ops.CAST, Ops.BITCAST})
 _OP_OF_NAME = {op.name.lower(): op for op in Ops}
 _WORDS: dict[str, Any] = {"True": True, "False": False, "None": None}
 
@@ -394,7 +393,7 @@ class _LineReader:
         values = [fields[name] for name in names]
         if op is Ops.IOTA and len(shape) != 1:
             self.fail("one axis of iota()", f"shape {list(shape)}")
-        return UOp.new(op, tuple(operands), _argument(op, values, shape), dtype if op in _TYPED_BY_TYPE else None)
+        return UOp.new(op, tuple(operands), _argument(op, values, shape), dtype if op in TYPED_BY_DTYPE else None)
 
     def find_buffer(self, operands: list[Any]) -> Any:
         if len(operands) != 1 or not isinstance(operands[0], str):

@@ -15,8 +15,7 @@ from uopc_core.errors import TraceError
 from uopc_core.interpret.immediate import evaluate_now
 from uopc_core.interpret.loops import provide_loops
 from uopc_core.interpret.numpy_interp import Array, Program, lower_to_numpy
-from uopc_core.ir.composite import const_of
-from uopc_core.ir.op import Ops
+from uopc_core.ir.composite import CONST_FORMS, const_of
 from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.lazy import LazyModule
 from uopc_core.recent import Recent
@@ -44,8 +43,6 @@ MAX_NODES_NOW = 64  # that such a value may need
 MAX_RECORDS = 8192
 MAX_ALONG = 64  # handles that are computed in one plan with those that were asked for
 MAX_LOOKED_AT = 1 << 16  # nodes, for handles that wait for the same temporaries
-
-_MAY_BE_CONSTANT = frozenset({Ops.CONST, Ops.RESHAPE, Ops.EXPAND})
 
 
 class _Record:
@@ -204,7 +201,7 @@ def _is_tiny(outputs: dict[UOp, None], seen: dict[UOp, tuple[UOp, ...]]) -> bool
         if node in seen or node.realized is not None:
             continue
         seen[node] = src
-        if op in _MAY_BE_CONSTANT and const_of(node) is not None and node not in outputs:
+        if op in CONST_FORMS and const_of(node) is not None and node not in outputs:
             continue
         work += prod(node.shape) + CALL_WORK
         if work > TOO_SMALL:

@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from uopc_core.ir.op import MOVEMENT, Ops
+from uopc_core.ir.op import VIEW_OPS
 from uopc_core.ir.uop import TRACED, TRACKED, UOp, latest_nodes, node_count, walk, when_many
 from uopc_core.runtime.execute import MAX_DEPTH
 from uopc_core.schedule.canonical import WORTH_KEEPING
@@ -28,7 +28,6 @@ __all__ = ["is_due", "note_release", "relieve", "shorten", "when_due"]
 NODE_BYTES = 1024  # what a leaf and the nodes above it take themselves, about
 LEAST_NODES = 1 << 14  # that are nobody's concern, whatever the bound
 _EVERYTHING = 1 << 30
-_VIEWS = frozenset(op for op in MOVEMENT if op not in (Ops.PAD, Ops.CONCAT))
 
 Compute = Callable[[Sequence[UOp]], Any]
 
@@ -180,7 +179,7 @@ def _dear_to_wait_for() -> list[weakref.ref[UOp]]:
 
 
 def _is_view_of_memory(node: UOp) -> bool:
-    while node.realized is None and node.op in _VIEWS:
+    while node.realized is None and node.op in VIEW_OPS:
         (node,) = node.src
     return node.realized is not None
 

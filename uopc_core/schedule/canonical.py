@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from uopc_core.ir.composite import unbroadcast
+from uopc_core.ir.composite import CONST_FORMS, unbroadcast
 from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import ALONG_AXES, ELEMENTWISE, FOR_DERIVATIVES, Ops
 from uopc_core.ir.uop import TYPED_BY_DTYPE, Scalar, UOp
@@ -21,7 +21,7 @@ from uopc_core.ir.uop import TYPED_BY_DTYPE, Scalar, UOp
 __all__ = ["WORTH_KEEPING", "Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
 
 _BUFFER, _CONST, _PARAM = Ops.BUFFER, Ops.CONST, Ops.PARAM
-_BROADCASTS = frozenset({Ops.CONST, Ops.PARAM, Ops.RESHAPE, Ops.EXPAND})  # what one number in any shape may be made of
+_BROADCASTS = CONST_FORMS | {Ops.PARAM}
 _LITERAL_FLOATS = frozenset({0.5, -0.5, 0.25, float("inf"), float("-inf")})
 _MAX_LITERAL = 16
 # what a handle of the user's may stand for without having been computed; movement alone costs nothing to redo

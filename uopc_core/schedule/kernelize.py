@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import prod
 
-from uopc_core.ir.op import ELEMENTWISE, LEAVES, MATH_FUNCTIONS, MOVEMENT, Ops
+from uopc_core.ir.op import ELEMENTWISE, LEAVES, MATH_FUNCTIONS, MOVEMENT, VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp, walk
 
 __all__ = [
@@ -41,7 +41,7 @@ _COSTS: dict[Ops, float] = {
     Ops.RANDOM: 10.0,
     Ops.INDEX: 2.0,
 }
-_VIEWS = MOVEMENT - {Ops.CONCAT}
+_CHEAP_TO_REDO = VIEW_OPS | {Ops.PAD}
 _ALWAYS_MEMORY = frozenset({Ops.SCAN, Ops.SCATTER, Ops.EXTERN, Ops.MATERIALIZE})
 _ALONE = frozenset({Ops.SCAN, Ops.SCATTER, Ops.EXTERN})
 
@@ -55,7 +55,7 @@ def peel_reshape(node: UOp) -> UOp:
 
 def peel_movement(node: UOp) -> UOp:
     """The node that `node` is a view of: the same memory under other strides, as far as movement ops go."""
-    while node.op in _VIEWS and node.op is not Ops.PAD:
+    while node.op in VIEW_OPS:
         node = node.src[0]
     return node
 
@@ -159,7 +159,7 @@ def _store_what_is_computed_twice(
         one = bool(above) and above[0] is not None and all(home is above[0] for home in above)
         many = places.are_many(node, consumers[node], stored)
         enough = _CHEAP_TO_REDO_AT_MANY_PLACES if one and many else _CHEAP_TO_REDO_IN_MANY_KERNELS
-        if (many or not one) and costs[node] >= enough and node.op not in _VIEWS:
+        if (many or not one) and costs[node] >= enough and node.op not in _CHEAP_TO_REDO:
             stored.add(node)
             homes[node] = node
         else:
