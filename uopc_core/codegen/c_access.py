@@ -17,6 +17,7 @@ from itertools import pairwise
 from math import prod
 
 from uopc_core.codegen.c_writer import Writer
+from uopc_core.codegen.helpers import helper
 from uopc_core.loop.index import Cond, Index, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import Function, Load, Loop, Statement
 from uopc_core.loop.optimise import find_thresholds
@@ -25,12 +26,6 @@ __all__ = ["AccessWriter"]
 
 _MAX_PIECES = 9
 _MAX_STATEMENTS_IN_PIECES = 240
-_CLIP = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))"
-_WITHIN = (
-    "/* an index, moved into the buffer where it is outside because nothing is wanted there */\n"
-    "static inline int64_t within(int64_t i, int64_t first, int64_t last) {\n"
-    "    const int64_t low = i > first ? i : first;\n    return low < last ? low : last;\n}"
-)
 
 
 class AccessWriter(Writer):
@@ -50,7 +45,7 @@ class AccessWriter(Writer):
 
     def need_clip(self) -> None:
         """Have MIN and MAX."""
-        self.need("clip", _CLIP)
+        helper(self.need, "MIN")
 
     # --- conditions ---
 
@@ -95,7 +90,7 @@ class AccessWriter(Writer):
         """
         if self._is_inside(s):
             return self.index(s.index)
-        self.need("within", _WITHIN)
+        helper(self.need, "within")
         last = self.function.buffers[s.buffer].size - 1
         step = s.index.coef(self.along) if self.along is not None else 0
         if step and self.along is not None:

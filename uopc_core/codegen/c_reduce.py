@@ -10,15 +10,15 @@ first in `combine`: where an extreme finds two alike, zeros of both signs, the e
 
 from __future__ import annotations
 
-from uopc_core.codegen.c_ops import Need, combine
-from uopc_core.codegen.c_types import C_TYPES, SUFFIXES, literal
+from uopc_core.codegen.c_ops import combine
+from uopc_core.codegen.c_types import literal
+from uopc_core.codegen.helpers import Need, helper
 from uopc_core.dtype import DType, is_float
 from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.loop.loop_ir import Acc
 from uopc_core.loop.space import IN_TURN, identity_of, is_ordered
 
 __all__ = [
-    "SCALAR",
     "SCAN_LEVELS",
     "SHORT",
     "block_of",
@@ -31,15 +31,15 @@ __all__ = [
     "need_gather",
     "need_lane_order",
     "need_push_row",
+    "need_row",
+    "need_rows",
     "need_running_sum",
     "need_total",
     "need_total_row",
     "needs_tree",
-    "type_and_name",
+    "reduction_helper",
 ]
 
-# Loops of few iterations are not worth the time that the compiler takes to vectorise them.
-SCALAR = '#define SCALAR __asm__ volatile("") /* keeps the few iterations of a rest from being vectorised */'
 SHORT = 128  # elements from which many accumulators pay
 EXTREMES = frozenset({Ops.MAX, Ops.MIN})
 SCAN_LEVELS = 10  # blocks of blocks of a cumulative sum; of more elements than there are addresses
@@ -66,141 +66,51 @@ def has_order_of_zeros(acc: Acc) -> bool:
     return acc.op in EXTREMES and is_float(acc.dtype)
 
 
-def type_and_name(acc: Acc, lanes: int = 0) -> tuple[str, str]:
-    """The C type of an accumulator, and what the names of its functions end in."""
-    return C_TYPES[acc.dtype], f"{acc.op.name.lower()}_{SUFFIXES[acc.dtype]}{f'x{lanes}' if lanes else ''}"
+def reduction_helper(need: Need, name: str, acc: Acc, **numbers: int | str) -> str:
+    """Have a definition of the header in the source, for the op and the dtype of `acc`; returns its name."""
+
+    def step(a: str, b: str) -> str:
+        return combine(need, acc.op, acc.dtype, a, b)
+
+    first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
+    return helper(need, name, step, T=acc.dtype, OP=acc.op.name.lower(), NOUN=_NOUNS[acc.op], FIRST=first, **numbers)
 
 
 def need_gather(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that accumulates a block; returns its name."""
-    t, name = type_and_name(acc, lanes)
-    step = combine(need, acc.op, acc.dtype, "x[k]", "acc[k]")
-    need("SCALAR", SCALAR)
-    need(
-        f"{name}",
-        f"/* {lanes} accumulators take the {_NOUNS[acc.op]} of m elements in turn */\n"
-        f"static inline void {name}({t} *restrict acc, const {t} *restrict x, int64_t m) {{\n"
-        f"    for (; m >= {lanes}; m -= {lanes}, x += {lanes})\n"
-        "#pragma omp simd\n"
-        f"        for (int k = 0; k < {lanes}; k++) acc[k] = {step};\n"
-        f"    for (int64_t k = 0; k < m; k++) {{ acc[k] = {step}; SCALAR; }}\n}}"
-        if lanes > 1
-        else f"static inline void {name}({t} *restrict acc, const {t} *restrict x, int64_t m) {{\n"
-        f"    for (int k = 0; m > 0; m--, x++) acc[k] = {step};\n}}",
-    )
-    return f"{name}"
+    return reduction_helper(need, "OP_TxLANES", acc, LANES=lanes)
 
 
 def need_flush(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that combines the accumulators of a block, hands the result on, and starts anew."""
-    t, name = type_and_name(acc, lanes)
-    name = f"flush_{name}"
-    fold = need_fold(need, acc, lanes)
-    step = combine(need, acc.op, acc.dtype, "x", "tree[level]")
-    first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
-    need(
-        name,
-        "/* blocks are combined as a binary counter carries: tree[k] is the result of 2^k of them */\n"
-        f"static void {name}({t} *restrict tree, int64_t blocks, {t} *restrict acc) {{\n"
-        f"    {t} x = {fold}(acc);\n"
-        "    int level = 0;\n"
-        f"    for (; blocks & 1; blocks >>= 1, level++) x = {step};\n"
-        "    tree[level] = x;\n"
-        "#pragma omp simd\n"
-        f"    for (int k = 0; k < {lanes}; k++) acc[k] = {first};\n}}",
-    )
-    return name
+    return reduction_helper(need, "flush_OP_TxLANES", acc, LANES=lanes)
 
 
 def need_total(need: Need, acc: Acc) -> str:
     """Define the function that combines what there is in a tree of one or more blocks."""
-    t, name = type_and_name(acc)
-    name = f"total_{name}"
-    step = combine(need, acc.op, acc.dtype, "x", "tree[level]")
-    need(
-        name,
-        f"static {t} {name}(const {t} *restrict tree, int64_t blocks) {{\n"
-        "    int level = __builtin_ctzll((uint64_t)blocks);\n"
-        f"    {t} x = tree[level++];\n"
-        f"    for (blocks >>= level; blocks; blocks >>= 1, level++)\n"
-        f"        if (blocks & 1) x = {step};\n"
-        "    return x;\n}",
-    )
-    return name
+    return reduction_helper(need, "total_OP_T", acc)
 
 
 def need_extreme(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that ends the extreme of a row of memory, taken without its blocks. They only decide between
     zeros of both signs: where it is a zero, it is the first one that their order meets.
     """
-    t, name = type_and_name(acc, lanes)
-    suffix, block, order = SUFFIXES[acc.dtype], 16 * lanes, need_lane_order(need, lanes)
-    need(
-        f"first_zero_{suffix}",
-        f"static __attribute__((noinline)) {t} first_zero_{suffix}(const {t} *restrict x, int64_t n) {{\n"
-        f"    for (int64_t i = 0; i < n; i += {block})\n"
-        f"        for (int k = 0; k < {lanes}; k++)\n"
-        f"            for (int64_t j = i + {order}[k]; j < i + {block} && j < n; j += {lanes})\n"
-        "                if (x[j] == 0) return x[j];\n"
-        "    return 0;\n}",
-    )
-    name = f"extreme_{name}"
-    need(  # not part of its caller, whose loops would suffer
-        name,
-        f"static __attribute__((noinline)) {t} {name}({t} *restrict acc, const {t} *restrict x, int64_t n) {{\n"
-        f"    const {t} found = {need_fold(need, acc, lanes)}(acc);\n"
-        f"    return found == 0 ? first_zero_{suffix}(x, n) : found;\n}}",
-    )
-    return name
+    return reduction_helper(need, "extreme_OP_TxLANES", acc, LANES=lanes, BLOCK=16 * lanes)
 
 
 def need_append(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that takes elements which are not whole blocks, from the middle of a block on."""
-    t, name = type_and_name(acc, lanes)
-    block = 16 * lanes
-    gather, flush = need_gather(need, acc, lanes), need_flush(need, acc, lanes)
-    step = combine(need, acc.op, acc.dtype, "*x", "acc[lane]")
-    name = f"append_{name}"
-    need(
-        name,
-        "/* m more elements, of which the first is number `at` of its block */\n"
-        f"static void {name}({t} *restrict tree, int64_t *blocks, {t} *restrict acc, int64_t *at, "
-        f"const {t} *restrict x, int64_t m) {{\n"
-        "    while (m > 0) {\n"
-        f"        int64_t k = {block} - *at;\n"
-        "        if (k > m) k = m;\n"
-        f"        int64_t lane = *at % {lanes};\n"
-        "        *at += k, m -= k;\n"
-        f"        for (; lane && k; lane = (lane + 1) % {lanes}, x++, k--) {{ acc[lane] = {step}; SCALAR; }}\n"
-        f"        {gather}(acc, x, k);\n"
-        "        x += k;\n"
-        f"        if (*at < {block}) return;\n"
-        f"        {flush}(tree, (*blocks)++, acc);\n"
-        "        *at = 0;\n"
-        "    }\n}",
-    )
-    return name
+    return reduction_helper(need, "append_OP_TxLANES", acc, LANES=lanes, BLOCK=16 * lanes)
+
+
+def need_fold(need: Need, acc: Acc, lanes: int) -> str:
+    """Define the function that combines the accumulators in a tree; returns its name."""
+    return reduction_helper(need, "fold_OP_TxLANES", acc, LANES=lanes)
 
 
 def need_running_sum(need: Need, dtype: DType) -> str:
     """Define the function that takes the sum of a block of a cumulative sum, and gives what comes before the next."""
-    t, name = C_TYPES[dtype], f"running_{SUFFIXES[dtype]}"
-    need(
-        name,
-        f"/* the cumulative sum of blocks is one in blocks of {SUM_BLOCK} itself */\n"
-        f"static __attribute__((noinline)) {t} {name}({t} *restrict inside, {t} *restrict before, int64_t *restrict n, "
-        f"{t} x) {{\n"
-        f"    {t} out = 0;\n"
-        "    for (int level = 0;; level++) {\n"
-        "        inside[level] = n[level] ? inside[level] + x : x;\n"
-        f"        const {t} sum = before[level] + inside[level];\n"
-        "        if (level) before[level - 1] = sum;\n"
-        "        else out = sum;\n"
-        f"        if (++n[level] < {SUM_BLOCK}) return out;\n"
-        "        n[level] = 0, x = inside[level];\n"
-        "    }\n}",
-    )
-    return name
+    return helper(need, "running_T", T=dtype, SUM_BLOCK=SUM_BLOCK)
 
 
 # ------------------------------------------------------------------------------------- many reductions, side by side
@@ -208,71 +118,41 @@ def need_running_sum(need: Need, dtype: DType) -> str:
 
 def need_lane_order(need: Need, lanes: int) -> str:
     """Define the order in which accumulators are combined as a binary counter carries: their numbers, bits reversed."""
-    bits = lanes.bit_length() - 1
-    numbers = [int(f"{k:0{bits}b}"[::-1], 2) for k in range(lanes)]
-    need(f"lane{lanes}", f"static const unsigned char lane{lanes}[{lanes}] = {{{', '.join(map(str, numbers))}}};")
-    return f"lane{lanes}"
+    return helper(need, f"lane{lanes}")
 
 
 def need_push_row(need: Need, acc: Acc, tile: int) -> str:
     """Define the function that adds a row of values to a tree of rows."""
-    t, name = type_and_name(acc)
-    name = f"push_row_{name}"
-    step = combine(need, acc.op, acc.dtype, "x[l]", "tree[level][l]")
-    need(
-        name,
-        "/* rows are combined as a binary counter carries: tree[k] is the result of 2^k of them */\n"
-        f"static void {name}({t} (*restrict tree)[{tile}], int64_t rows, {t} *restrict x, int64_t m) {{\n"
-        "    int level = 0;\n"
-        "    for (; rows & 1; rows >>= 1, level++)\n"
-        "#pragma omp simd\n"
-        f"        for (int64_t l = 0; l < m; l++) x[l] = {step};\n"
-        f"    __builtin_memcpy(tree[level], x, m * sizeof({t}));\n}}",
-    )
-    return name
+    return reduction_helper(need, "push_row_OP_TxTILE", acc, TILE=tile)
 
 
 def need_total_row(need: Need, acc: Acc, tile: int) -> str:
     """Define the function that combines what there is in a tree of one or more rows."""
-    t, name = type_and_name(acc)
-    name = f"total_row_{name}"
-    step = combine(need, acc.op, acc.dtype, "x[l]", "tree[level][l]")
-    need(
-        name,
-        f"static void {name}({t} (*restrict tree)[{tile}], int64_t rows, {t} *restrict x, int64_t m) {{\n"
-        "    int level = __builtin_ctzll((uint64_t)rows);\n"
-        f"    __builtin_memcpy(x, tree[level++], m * sizeof({t}));\n"
-        "    for (rows >>= level; rows; rows >>= 1, level++)\n"
-        "        if (rows & 1)\n"
-        "#pragma omp simd\n"
-        f"            for (int64_t l = 0; l < m; l++) x[l] = {step};\n}}",
-    )
-    return name
+    return reduction_helper(need, "total_row_OP_TxTILE", acc, TILE=tile)
 
 
-def need_fold(need: Need, acc: Acc, lanes: int) -> str:
-    """Define the function that combines the accumulators in a tree; returns its name."""
-    t, name = type_and_name(acc, lanes)
-    name = f"fold_{name}"
-    if lanes == 1:
-        need(name, f"static inline {t} {name}({t} *restrict acc) {{ return acc[0]; }}")
-        return name
+# --------------------------------------------------------------------------------------------- a reduction by itself
 
-    def pair(a: str, b: str) -> str:
-        return combine(need, acc.op, acc.dtype, b, a)
 
-    halvings = [
-        f"#pragma omp simd\n    for (int k = 0; k < {w}; k++) acc[k] = {pair('acc[k]', f'acc[k + {w}]')};\n"
-        for w in (lanes // 2, lanes // 4)
-        if w >= 8
-    ]
-    need(
-        name,
-        "/* the accumulators, combined in pairs */\n"
-        f"static inline {t} {name}({t} *restrict acc) {{\n{''.join(halvings)}"
-        f"    const {t} a = {pair('acc[0]', 'acc[4]')}, b = {pair('acc[1]', 'acc[5]')};\n"
-        f"    const {t} c = {pair('acc[2]', 'acc[6]')}, d = {pair('acc[3]', 'acc[7]')};\n"
-        f"    const {t} e = {pair('a', 'c')}, f = {pair('b', 'd')};\n"
-        f"    return {pair('e', 'f')};\n}}",
-    )
-    return name
+def need_row(need: Need, acc: Acc) -> str:
+    """Define the function that reduces a row of any length; returns its name."""
+    few, many = lanes_of(SHORT - 1), lanes_of(SHORT)
+    needed = ((need_gather, few), (need_fold, few), (need_gather, many), (need_flush, many))
+    if has_order_of_zeros(acc):
+        needed = ((need_gather, many), (need_fold, many))
+    for define, lanes in needed:
+        define(need, acc, lanes)
+    return reduction_helper(need, "extreme_row_OP_T" if has_order_of_zeros(acc) else "row_OP_T", acc, **_sizes(need))
+
+
+def need_rows(need: Need, acc: Acc, tile: int) -> str:
+    """Define the function that reduces up to `tile` rows side by side; returns its name."""
+    name = "extreme_rows_OP_T" if has_order_of_zeros(acc) else "rows_OP_T"
+    return reduction_helper(need, name, acc, TILE=tile, **_sizes(need))
+
+
+def _sizes(need: Need) -> dict[str, int | str]:
+    few, many = lanes_of(SHORT - 1), lanes_of(SHORT)
+    order = need_lane_order(need, many)  # that of fewer is the same, of fewer bits
+    levels = {"FEW_LEVELS": few.bit_length() - 1, "LEVELS": many.bit_length(), "ORDER": order}
+    return {"FEW": few, "MANY": many, "BLOCK": block_of(SHORT), "SHORT": SHORT, "IN_TURN": IN_TURN, **levels}

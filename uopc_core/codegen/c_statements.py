@@ -7,6 +7,7 @@ from uopc_core.codegen.c_math import COMPLEX_MATH, is_math, need_scalar_function
 from uopc_core.codegen.c_ops import C_OPS, combine, rounded
 from uopc_core.codegen.c_reduce import need_running_sum
 from uopc_core.codegen.c_types import C_TYPES
+from uopc_core.codegen.helpers import helper
 from uopc_core.dtype import dtypes, is_complex, is_float, is_unsigned
 from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.loop.index import Var
@@ -30,24 +31,6 @@ from uopc_core.loop.lower import writes_in_turn
 __all__ = ["StatementWriter"]
 
 _SCATTER_OPS = {"add": Ops.ADD, "mul": Ops.MUL, "max": Ops.MAX, "min": Ops.MIN}
-_FAIL = (
-    "/* an index out of bounds: what the error tells */\n"
-    "static __attribute__((noinline, cold)) int64_t "
-    "fail(int64_t *status, int64_t index, int64_t axis, int64_t size) {\n"
-    "    status[0] = 1, status[1] = index, status[2] = axis, status[3] = size;\n    return 1;\n}"
-)
-# Widynski (2020), "Squares: a fast counter-based RNG", five rounds
-_RANDOM = (
-    "static inline uint64_t squares64(uint64_t i, uint64_t key) {\n"
-    "    const uint64_t y = i * key, z = y + key;\n"
-    "    uint64_t x = y * y + y;\n"
-    "    x = x >> 32 | x << 32, x = x * x + z;\n"
-    "    x = x >> 32 | x << 32, x = x * x + y;\n"
-    "    x = x >> 32 | x << 32;\n"
-    "    const uint64_t t = x * x + z;\n"
-    "    x = t >> 32 | t << 32;\n"
-    "    return t ^ (x * x + y) >> 32;\n}"
-)
 
 
 class StatementWriter(AccessWriter):
@@ -79,7 +62,7 @@ class StatementWriter(AccessWriter):
                 index = self.index(s.index)
                 self.declare(s, index if s.dtype is dtypes.int64 else f"({C_TYPES[s.dtype]})({index})")
             case Random():
-                self.need_typed("squares64", _RANDOM)
+                helper(self.need_typed, "squares64")
                 self.declare(s, f"squares64({self.index(s.index)}, {self.operand(s.key)})")
             case Holds():
                 self.declare(s, self.holds(s.conds))
@@ -104,7 +87,7 @@ class StatementWriter(AccessWriter):
         return text
 
     def wrap(self, s: Wrap) -> None:
-        self.need_typed("fail", _FAIL)
+        helper(self.need_typed, "fail")
         self.uses_status = True
         value, size = self.operand(s.value), self.integer(s.size)
         if s.of is not dtypes.int64:

@@ -7,7 +7,7 @@ from typing import Any
 
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, real_dtype
 
-__all__ = ["C_TYPES", "SUFFIXES", "TYPEDEFS", "WIDE", "literal"]
+__all__ = ["C_TYPES", "TYPEDEFS", "WIDE", "literal"]
 
 C_TYPES: dict[DType, str] = {
     dtypes.bool: "_Bool",
@@ -23,23 +23,6 @@ C_TYPES: dict[DType, str] = {
     dtypes.float64: "double",
     dtypes.complex64: "complex64",
     dtypes.complex128: "complex128",
-}
-
-# names of helper functions end in these
-SUFFIXES: dict[DType, str] = {
-    dtypes.bool: "bool",
-    dtypes.int8: "i8",
-    dtypes.int16: "i16",
-    dtypes.int32: "i32",
-    dtypes.int64: "i64",
-    dtypes.uint8: "u8",
-    dtypes.uint16: "u16",
-    dtypes.uint32: "u32",
-    dtypes.uint64: "u64",
-    dtypes.float32: "f32",
-    dtypes.float64: "f64",
-    dtypes.complex64: "c64",
-    dtypes.complex128: "c128",
 }
 
 # of what is computed with more digits than the parts of complex numbers have: the real type, and the letter that its

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from uopc_core.codegen.c_math import COMPLEX_MATH, is_math, need_block_function, render_complex_math
 from uopc_core.codegen.c_ops import C_OPS
-from uopc_core.codegen.c_types import C_TYPES, SUFFIXES
+from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.codegen.c_writer import Writer
-from uopc_core.dtype import DType, is_complex, real_dtype
+from uopc_core.dtype import SHORT_NAMES, DType, is_complex, real_dtype
 from uopc_core.ir.op import BINARY, Ops
 
 __all__ = ["LoopSource", "join_loops", "loop_source", "render_loop"]
@@ -65,7 +65,7 @@ def render_loop(op: Ops, dtype: DType, has_libmvec: bool) -> LoopSource:
         _blocks(writer, need_block_function(writer.need_typed, op, dtype, has_libmvec), dtypes)
     else:
         _elements(writer, op, dtypes)
-    return loop_source(writer, f"uopc_{op.name.lower()}_{SUFFIXES[dtype]}", dtypes)
+    return loop_source(writer, f"uopc_{op.name.lower()}_{SHORT_NAMES[dtype]}", dtypes)
 
 
 def _elements(writer: Writer, op: Ops, dtypes: tuple[DType, ...]) -> None:

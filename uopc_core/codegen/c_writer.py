@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
+from uopc_core.codegen.helpers import helper
 from uopc_core.loop.index import Atom, Cond, Div, Index, Mod, Value, Var
 from uopc_core.loop.loop_ir import Const, Operand
 
@@ -109,17 +110,15 @@ class Writer:
             case Value():
                 return self.operand(atom.name)
             case Div():
-                return self._division(atom.expr, atom.by, "/", "floordiv")
+                return self._division(atom.expr, atom.by, "/", "floordiv_index")
             case Mod():
-                return self._division(atom.expr, atom.by, "%", "floormod")
+                return self._division(atom.expr, atom.by, "%", "floormod_index")
 
     def _division(self, expr: Index, by: int, symbol: str, name: str) -> str:
         if expr.lo >= 0:
             text = self.index(expr)
             return f"({f'({text})' if ' ' in text else text} {symbol} {self.integer(by)})"
-        body = "a / b - (a % b < 0)" if symbol == "/" else "a % b < 0 ? a % b + b : a % b"
-        self.need(f"{name}_index", f"static inline int64_t {name}_index(int64_t a, int64_t b) {{ return {body}; }}")
-        return f"{name}_index({self.index(expr)}, {self.integer(by)})"
+        return f"{helper(self.need, name)}({self.index(expr)}, {self.integer(by)})"
 
     def condition(self, conds: Sequence[Cond]) -> str:
         return " && ".join(self._cond(cond) for cond in conds)

@@ -1,0 +1,132 @@
+"""Helper functions of kernels: those of `kernels.h` that a kernel calls, with the types it calls them with.
+
+A definition of that file ends at a blank line, and is known by the first name that is defined or declared in it. What
+it uses of the file comes before it. The capitals in it are replaced, see there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from uopc_core.codegen.c_types import C_TYPES, WIDE
+from uopc_core.dtype import SHORT_NAMES, DType, dtypes, real_dtype
+
+__all__ = ["Need", "definitions", "helper"]
+
+Need = Callable[[str, str], None]  # a name and the text that defines it
+Combine = Callable[[str, str], str]
+
+_BEGIN = "- definitions */"
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)")
+_NAME = re.compile(r"#define (\w+)|typedef .*?(\w+);|(\w+) ?[\[(]")
+_WORD = re.compile(r"\b([A-Za-z_]\w*)([ \n]?)")
+# a part of a name: a word of capitals, or the ending of a function of C's library
+_PART = re.compile(r"(?<![A-Z])(?:[A-Z]+2|[A-Z]+(?![A-Z0-9]))|(?<=[a-z0-9])[FW](?!\w)")
+_CALL = re.compile(r"\bOP\(")
+_OPERANDS = re.compile(r", (?![^(]*\))")  # of which none has a comma
+
+
+@lru_cache(maxsize=1)
+def definitions() -> dict[str, str]:
+    """The text of every definition by its name."""
+    text = Path(__file__).with_name("kernels.h").read_text(encoding="ascii")
+    found: dict[str, str] = {}
+    for chunk in text.partition(_BEGIN)[2].split("\n\n"):
+        match = _NAME.search(_ATTRIBUTE.sub("", _COMMENT.sub("", chunk)))
+        if match is not None:
+            found[match[match.lastindex or 0]] = chunk.strip("\n")
+    return found
+
+
+def helper(need: Need, name: str, combine: Combine | None = None, /, **meaning: DType | int | str) -> str:
+    """Have the definition `name` of the header in the source, after those that it uses.
+
+    Args:
+        combine: the expression that ``OP(a, b)`` stands for.
+        meaning: what the capitals stand for. FLOAT says what F is as well, and COMPLEX what F, PART, WIDE and W are.
+    Returns:
+        what it is called in the source.
+    """
+    words = {"VECTOR": "", "SIMD": ""}
+    parts: dict[str, str] = {}
+    for capitals, value in meaning.items():
+        if isinstance(value, int | str):
+            words[capitals] = parts[capitals] = str(value)
+        else:
+            words[capitals], parts[capitals] = C_TYPES[value], SHORT_NAMES[value]
+            _add_parts(capitals, value, words, parts)
+    return _Copy(need, words, parts, combine).add(name)
+
+
+def _add_parts(capitals: str, dtype: DType, words: dict[str, str], parts: dict[str, str]) -> None:
+    """What follows from the meaning of FLOAT or COMPLEX."""
+    if capitals in ("FLOAT", "COMPLEX"):
+        part = real_dtype(dtype)
+        words["PART"], parts["F"] = C_TYPES[part], "f" if part is dtypes.float32 else ""
+    if capitals == "COMPLEX":
+        words["WIDE"], parts["W"] = WIDE[dtype]
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """How definitions are copied into one source."""
+
+    need: Need
+    words: Mapping[str, str]
+    parts: Mapping[str, str]
+    combine: Combine | None
+
+    def add(self, name: str) -> str:
+        name = self.definition(name) or name
+        text = definitions()[name]
+        used = [self.definition(word) for word, _ in _WORD.findall(_COMMENT.sub("", text))]
+        for other in dict.fromkeys(used):
+            if other is not None and other != name:
+                self.add(other)
+        called = self.spelled(name)
+        self.need(called, _WORD.sub(self.replaced, self.combined(text)))
+        return called
+
+    def definition(self, word: str) -> str | None:
+        """The definition that `word` is a name of: of so many lanes if there is one, else of any."""
+        known = definitions()
+        for name in (word.replace("LANES", self.parts.get("LANES", "")), word):
+            if name in known:
+                return name
+        return None
+
+    def spelled(self, word: str) -> str:
+        """`word` as it is in the source."""
+        if word in self.words:
+            return self.words[word]
+        return _PART.sub(lambda part: self.parts.get(part[0], part[0]), word)
+
+    def replaced(self, match: re.Match[str]) -> str:
+        text = self.spelled(match[1])
+        return text + match[2] if text else ""  # without the blank after it
+
+    def combined(self, text: str) -> str:
+        """`text` with an expression for every OP(a, b)."""
+        start = _CALL.search(text)
+        while start is not None:
+            assert self.combine is not None, text
+            end = _closing(text, start.end())
+            a, b = _OPERANDS.split(text[start.end() : end])
+            text = f"{text[: start.start()]}{self.combine(a, b)}{text[end + 1 :]}"
+            start = _CALL.search(text)
+        return text
+
+
+def _closing(text: str, begin: int) -> int:
+    """Where the parenthesis closes that was opened before `begin`."""
+    depth = 1
+    for end in range(begin, len(text)):
+        depth += (text[end] == "(") - (text[end] == ")")
+        if not depth:
+            return end
+    raise AssertionError(text)
