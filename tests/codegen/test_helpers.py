@@ -17,8 +17,10 @@ from uopc_core.codegen.c_math import (
 )
 from uopc_core.codegen.c_ops import C_OPS
 from uopc_core.codegen.c_reduce import (
+    has_order_of_zeros,
     lanes_of,
     need_append,
+    need_extreme,
     need_flush,
     need_fold,
     need_gather,
@@ -111,6 +113,8 @@ def reductions(need, dtype):
             for define in (need_gather, need_fold, need_flush, need_append):
                 define(need, acc, lanes)
             need_lane_order(need, lanes)
+            if has_order_of_zeros(acc):
+                need_extreme(need, acc, lanes)
         need_total(need, acc)
         for tile in (4, 16, 256):
             need_push_row(need, acc, tile), need_total_row(need, acc, tile)

@@ -553,5 +553,11 @@ def _measure() -> tuple[int, int, int, int]:
     return _references(cell)
 
 
-# without the global lock, a count says nothing of what others are about to take
+# Nobody is told when a view of an array is made or goes, by NumPy or by the buffer protocol of what owns the bytes:
+# every view, memoryview and DLPack capsule holds a reference to one of these four objects, and nothing else is left of
+# it. So their counts are the one record of who sees the memory that is complete. They are compared with the counts of a
+# cell that is seen by nobody, measured in this very process by the same expression: what an interpreter adds while it
+# evaluates one (CPython 3.14 borrows what 3.11 counts) is in both. Whatever is counted too much means a copy, never a
+# write that somebody sees.
+# Without the global lock, a count says nothing of what others are about to take.
 _ALONE = _measure() if HAS_GLOBAL_LOCK else (-1, -1, -1, -1)

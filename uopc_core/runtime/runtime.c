@@ -4,6 +4,11 @@
  * has not begun when the caller is through with its own part, the caller does too, so a busy machine costs nothing. Workers are made
  * when first needed, inherit the affinity of the thread that needs them, and sleep when idle. A forked child starts without any. While
  * one thread of the program uses the workers, another that comes along runs its steps alone.
+ *
+ * Why threads of its own and not OpenMP's: libgomp's do not survive a fork (a child that enters a parallel region waits for ever for
+ * workers it has not got), a team waits for all of its members at the end of a region, also for one that the system has not run yet,
+ * and spins meanwhile, and a second OpenMP runtime in the process, as other packages bring theirs, is a set of threads more on the
+ * same CPUs. Kernels use `omp simd` alone, which needs no runtime.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
