@@ -26,14 +26,6 @@ static inline void max_f32x32(float *restrict acc, const float *restrict x, int6
         for (int k = 0; k < 32; k++) acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]);
     for (int64_t k = 0; k < m; k++) { acc[k] = x[k] != x[k] ? x[k] : (x[k] > acc[k] ? x[k] : acc[k]); SCALAR; }
 }
-static const unsigned char lane32[32] = {0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30, 1, 17, 9, 25, 5, 21, 13, 29, 3, 19, 11, 27, 7, 23, 15, 31};
-static __attribute__((noinline)) float first_zero_f32(const float *restrict x, int64_t n) {
-    for (int64_t i = 0; i < n; i += 512)
-        for (int k = 0; k < 32; k++)
-            for (int64_t j = i + lane32[k]; j < i + 512 && j < n; j += 32)
-                if (x[j] == 0) return x[j];
-    return 0;
-}
 /* the accumulators, combined in pairs */
 static inline float fold_max_f32x32(float *restrict acc) {
 #pragma omp simd
@@ -45,9 +37,20 @@ static inline float fold_max_f32x32(float *restrict acc) {
     const float e = c != c ? c : (c > a ? c : a), f = d != d ? d : (d > b ? d : b);
     return f != f ? f : (f > e ? f : e);
 }
+static const unsigned char lane32[32] = {
+    0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30,
+    1, 17, 9, 25, 5, 21, 13, 29, 3, 19, 11, 27, 7, 23, 15, 31
+};
+static __attribute__((noinline)) float first_zero_f32x32(const float *restrict x, int64_t n) {
+    for (int64_t i = 0; i < n; i += 512)
+        for (int k = 0; k < 32; k++)
+            for (int64_t j = i + lane32[k]; j < i + 512 && j < n; j += 32)
+                if (x[j] == 0) return x[j];
+    return 0;
+}
 static __attribute__((noinline)) float extreme_max_f32x32(float *restrict acc, const float *restrict x, int64_t n) {
     const float found = fold_max_f32x32(acc);
-    return found == 0 ? first_zero_f32(x, n) : found;
+    return found == 0 ? first_zero_f32x32(x, n) : found;
 }
 __attribute__((simd("notinbranch"))) float expf(float);
 static void expf_16(float *y, const float *x) {
