@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.kernels import needs_compiler
 from uopc_core.codegen import helpers
+from uopc_core.codegen.c_columns import need_append_columns
 from uopc_core.codegen.c_math import (
     COMPLEX_MATH,
     REAL_MATH,
@@ -115,6 +116,8 @@ def reductions(need, dtype):
             need_lane_order(need, lanes)
             if has_order_of_zeros(acc):
                 need_extreme(need, acc, lanes)
+            for columns in (4, 32):
+                need_append_columns(need, acc, lanes, columns)
         need_total(need, acc)
         for tile in (4, 16, 256):
             need_push_row(need, acc, tile), need_total_row(need, acc, tile)
