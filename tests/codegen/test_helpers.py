@@ -1,8 +1,7 @@
-"""`kernels.h`: C by itself, and C in every copy that a kernel may have of it."""
+"""`kernels.h` and `reductions.h`: C by themselves, and C in every copy that a kernel may have of them."""
 
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -34,13 +33,12 @@ from uopc_core.codegen.c_reduce import (
     need_total_row,
 )
 from uopc_core.codegen.c_types import TYPEDEFS
-from uopc_core.codegen.helpers import definitions, helper
+from uopc_core.codegen.helpers import HEADERS, definitions, helper
 from uopc_core.dtype import DTYPES, dtypes, is_bool, is_complex, is_float, is_inexact
 from uopc_core.ir.op import BINARY, BITWISE, Ops
 from uopc_core.loop.loop_ir import Acc
 from uopc_core.runtime.toolchain import find_toolchain
 
-HEADER = Path(helpers.__file__).with_name("kernels.h")
 STRICT = ("-Wall", "-Wextra", "-Werror", "-x", "c", "-c", "-o", "/dev/null", "-")
 UNUSED = ("-Wno-unused-function", "-Wno-unused-const-variable")
 MEANINGS = {
@@ -58,20 +56,21 @@ def compile_strictly(text, *options):
     toolchain = find_toolchain()
     assert toolchain is not None
     flags = [flag for flag in toolchain.flags if flag not in ("-w", "-shared", "-nostdlib") and flag[:4] != "-Wl,"]
-    command = [*toolchain.command, *flags, *STRICT, *options]
+    command = [*toolchain.command, *flags, f"-I{HEADERS[0].parent}", *STRICT, *options]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=120).stderr
 
 
 @needs_compiler
+@pytest.mark.parametrize("header", HEADERS, ids=lambda header: header.name)
 @pytest.mark.parametrize("of", MEANINGS)
-def test_the_header_is_c_by_itself(of):
+def test_the_headers_are_c_by_themselves(of, header):
     definitions_of_types = [f"-D{name}={text}" for name, text in MEANINGS[of].items()]
-    assert compile_strictly(HEADER.read_text(), *definitions_of_types) == ""
+    assert compile_strictly(header.read_text(), *definitions_of_types) == ""
 
 
 @needs_compiler
-def test_a_fault_in_the_header_is_seen():
-    text = HEADER.read_text()
+def test_a_fault_in_a_header_is_seen():
+    text = HEADERS[0].read_text()
     assert "floordiv" in compile_strictly(text.replace("return b ? a / b : 0;", "int unused; return b ? a / b : 0;"))
 
 
@@ -148,8 +147,8 @@ def test_every_copy_is_c(vector):
 
 
 def test_no_capitals_are_left_in_a_copy():
-    head, _, _ = HEADER.read_text().partition("- definitions */")
-    capitals = set(re.findall(r"^#define (\w+)", head, re.MULTILINE))
+    heads = "".join([header.read_text().partition("- definitions */")[0] for header in HEADERS])
+    capitals = set(re.findall(r"^#define (\w+)", heads, re.MULTILINE))
     text = re.sub(r"/\*.*?\*/", "", "\n".join(everything(True).values()), flags=re.DOTALL)
     assert capitals & set(re.findall(r"\w+", text)) == set()
 

@@ -1,7 +1,7 @@
-"""Helper functions of kernels: those of `kernels.h` that a kernel calls, with the types it calls them with.
+"""Helper functions of kernels: those of `kernels.h` and `reductions.h` that a kernel calls, with its types.
 
-A definition of that file ends at a blank line, and is known by the first name that is defined or declared in it. What
-it uses of the file comes before it. The capitals in it are replaced, see there.
+A definition there ends at a blank line, and is known by the first name that is defined or declared in it. What
+it uses comes before it. The capitals in it are replaced, see there.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from pathlib import Path
 from uopc_core.codegen.c_types import C_TYPES, WIDE
 from uopc_core.dtype import SHORT_NAMES, DType, dtypes, real_dtype
 
-__all__ = ["Need", "definitions", "helper"]
+__all__ = ["HEADERS", "Need", "definitions", "helper"]
 
 Need = Callable[[str, str], None]  # a name and the text that defines it
 Combine = Callable[[str, str], str]
 
+HEADERS = tuple([Path(__file__).with_name(name) for name in ("kernels.h", "reductions.h")])
 _BEGIN = "- definitions */"
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)")
@@ -34,17 +35,17 @@ _OPERANDS = re.compile(r", (?![^(]*\))")  # of which none has a comma
 @lru_cache(maxsize=1)
 def definitions() -> dict[str, str]:
     """The text of every definition by its name."""
-    text = Path(__file__).with_name("kernels.h").read_text(encoding="ascii")
     found: dict[str, str] = {}
-    for chunk in text.partition(_BEGIN)[2].split("\n\n"):
-        match = _NAME.search(_ATTRIBUTE.sub("", _COMMENT.sub("", chunk)))
-        if match is not None:
-            found[match[match.lastindex or 0]] = chunk.strip("\n")
+    for header in HEADERS:
+        for chunk in header.read_text(encoding="ascii").partition(_BEGIN)[2].split("\n\n"):
+            match = _NAME.search(_ATTRIBUTE.sub("", _COMMENT.sub("", chunk)))
+            if match is not None:
+                found[match[match.lastindex or 0]] = chunk.strip("\n")
     return found
 
 
 def helper(need: Need, name: str, combine: Combine | None = None, /, **meaning: DType | int | str) -> str:
-    """Have the definition `name` of the header in the source, after those that it uses.
+    """Have the definition `name` of the headers in the source, after those that it uses.
 
     Args:
         combine: the expression that ``OP(a, b)`` stands for.
