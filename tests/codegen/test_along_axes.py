@@ -63,14 +63,15 @@ COLUMNS = [(16, 16), (17, 33), (70, 100), (65, 511), (130, 777), (33, 1000), (20
 
 @pytest.mark.parametrize("op", [Ops.ADD, Ops.MAX, Ops.MIN], ids=CASE_ID)
 @pytest.mark.parametrize("computed", [False, True])
+@pytest.mark.parametrize("zeros", [False, True])
 @pytest.mark.parametrize("shape", COLUMNS, ids=str)
 @pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64], ids=CASE_ID)
-def test_columns_that_are_reduced_one_after_the_other_have_the_order_of_rows(dtype, shape, computed, op):
+def test_columns_that_are_reduced_one_after_the_other_have_the_order_of_rows(dtype, shape, zeros, computed, op):
     """Blocks begin anywhere in a column; there are columns without a whole block, and few of them at the end."""
     x = values((3, *shape), dtype) if computed else values(shape, dtype)
-    x[..., 1::7] = -0.0 if op is Ops.ADD else 0.0
-    x[..., ::7] = 0.0 if op is Ops.ADD else -0.0
-    x = x if op is Ops.ADD else -np.abs(x) if op is Ops.MAX else np.abs(x)
+    if zeros:
+        x = -np.abs(x) if op is Ops.MAX else np.abs(x)
+        x[..., ::7], x[..., 1::7] = 0.0, -0.0
     turned = np.ascontiguousarray(np.swapaxes(x, -1, -2))
     axes = (0, 2, 1) if computed else (1, 0)
     straight, crossed = param(0, x), param(0, turned).permute(axes)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from uopc_core.codegen.c_columns import LINE_BYTES, need_append_columns
 from uopc_core.codegen.c_math import need_block_function
 from uopc_core.codegen.c_ops import combine
-from uopc_core.codegen.c_order import is_in_order, load_of_columns, row_of_extreme
+from uopc_core.codegen.c_order import is_in_order, is_of_any_order, load_of_columns, row_of_extreme
 from uopc_core.codegen.c_reduce import (
     SCAN_LEVELS,
     block_of,
@@ -310,25 +310,45 @@ class LoopWriter(StatementWriter):
         self.lanes = outer
 
     def crossed_rows(self, item: RowReduce, inner: Loop, outer: Var) -> None:
-        """Two loops in the order of memory, some columns at a time, which then are appended one after the other.
-
-        What is in memory as it is comes from there, four lines of it in a row, and all else by way of one line.
+        """Two loops in the order of memory, some columns at a time, which then are appended one after the other: what
+        is in memory as it is from there, four lines in a row. Of an extreme the order matters where it is a zero.
         """
         load = load_of_columns(item, inner, outer)
-        wide, rows, lanes = self.integer(outer.extent), self.lift(inner.var.extent), lanes_of(_count(item))
         columns = LINE_BYTES // max(acc.dtype.itemsize for acc in item.accs) * (1 if load is None else 4)
+        (acc, *_), lanes = item.accs, lanes_of(_count(item))
+        rows = self.lift(inner.var.extent)
+        if load is None:
+            self.open_panels(outer, columns)
+            for acc, source in zip(item.accs, self.fill_columns(item, inner, outer, rows, columns), strict=True):
+                append = need_append_columns(self.need_typed, acc, lanes, columns)
+                self.line(f"{append}({_state(acc)}, {source}, {columns}, {rows}, last - first);")
+            self.close()
+            return
+        start = self.index(load.index.substitute({inner.var: Index.of(0), outer: Index.of(0)}))
+        memory, apart = f"{self.pointers[load.buffer]}[{start}", self.lift(load.index.coef(inner.var))
+        if any_order := is_of_any_order(acc, item):
+            self.extreme_in_memory(acc, f"&{memory} + row*{apart}]", rows, self.integer(outer.extent))
+            self.open(f"if ({acc.name}_any == 0)")
+        append = need_append_columns(self.need_typed, acc, lanes, columns)
+        self.open_panels(outer, columns)
+        self.line(f"{append}({_state(acc)}, &{memory} + first], {apart}, {rows}, last - first);")
+        self.close()
+        if any_order:
+            self.close()
+
+    def extreme_in_memory(self, acc: Acc, row: str, rows: str, wide: str) -> None:
+        """The extreme of a matrix in the order of memory."""
+        gather, fold = need_gather(self.need_typed, acc, 32), need_fold(self.need_typed, acc, 32)
+        c, name, first = C_TYPES[acc.dtype], f"{acc.name}_any", literal(identity_of(acc.op, acc.dtype), acc.dtype)
+        self.line(f"{c} {name}_[32];")
+        self.line(f"for (int l = 0; l < 32; l++) {name}_[l] = {first};")
+        self.line(f"for (int64_t row = 0; row < {rows}; row++) {gather}({name}_, {row}, {wide});")
+        self.line(f"const {c} {name} = {fold}({name}_);")
+
+    def open_panels(self, outer: Var, columns: int) -> None:
+        wide = self.integer(outer.extent)
         self.open(f"for (int64_t first = 0; first < {wide}; first += {columns})")
         self.line(f"const int64_t last = {wide} - first < {columns} ? {wide} : first + {columns};")
-        if load is None:
-            sources = self.fill_columns(item, inner, outer, rows, columns)
-        else:
-            start = load.index.substitute({inner.var: Index.of(0), outer: Index.of(0)})
-            sources = [f"&{self.pointers[load.buffer]}[{self.index(start)} + first]"]
-        apart = str(columns) if load is None else self.lift(load.index.coef(inner.var))
-        for acc, source in zip(item.accs, sources, strict=True):
-            append = need_append_columns(self.need_typed, acc, lanes, columns)
-            self.line(f"{append}({_state(acc)}, {source}, {apart}, {rows}, last - first);")
-        self.close()
 
     def fill_columns(self, item: RowReduce, inner: Loop, outer: Var, rows: str, columns: int) -> list[str]:
         """Compute the values of some columns, row by row; returns the arrays that hold them."""
@@ -388,6 +408,8 @@ class LoopWriter(StatementWriter):
             return
         if _waits(item) or needs_tree(acc, n):
             value = f"{need_total(self.need_typed, acc)}({acc.name}_tree, {acc.name}_blocks)"
+            if is_of_any_order(acc, item):
+                value = f"{acc.name}_any == 0 ? {value} : {acc.name}_any"
         else:
             value = f"{need_fold(self.need_typed, acc, lanes)}({acc.name}_)"
         self.line(f"const {C_TYPES[acc.dtype]} {acc.name} = {value};")

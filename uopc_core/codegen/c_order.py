@@ -6,7 +6,7 @@ from uopc_core.codegen.c_reduce import has_order_of_zeros
 from uopc_core.loop.index import Index, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import Acc, Accumulate, Load, Loop, Result, RowReduce, Store
 
-__all__ = ["is_in_order", "load_of_columns", "row_of_extreme"]
+__all__ = ["is_in_order", "is_of_any_order", "load_of_columns", "row_of_extreme"]
 
 
 def is_in_order(access: Load | Store, loop: Loop) -> bool:
@@ -40,3 +40,11 @@ def load_of_columns(item: RowReduce, inner: Loop, outer: Var) -> Load | None:
     apart = load.index.coef(inner.var)
     is_plain = is_in_order(load, along) and load.dtype is item.accs[0].dtype and apart > 0
     return load if is_plain and inner.var not in atoms_of(load.index - Index.of(inner.var) * apart) else None
+
+
+def is_of_any_order(acc: Acc, item: RowReduce) -> bool:
+    """Whether `acc` is the extreme of a matrix in memory and of nothing else, which is found without its order."""
+    inner = item.body[0] if len(item.body) == 1 else None
+    if item.crossed is None or not isinstance(inner, Loop) or len(item.accs) != 1 or not has_order_of_zeros(acc):
+        return False
+    return load_of_columns(item, inner, item.crossed) is not None
