@@ -53,11 +53,13 @@ def test_the_runtime_under_many_threads(tmp_path, tries, how):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory) -> dict[str, str]:
-    """Of a process with instrumented kernels."""
+    """Of a process with instrumented kernels; what one has compiled the next ones find."""
     reason = sanitized.why_not(tmp_path_factory.mktemp("sanitizer"))
     if reason:
         pytest.skip(reason)
-    return sanitized.environment()
+    cache = tmp_path_factory.mktemp("cache")
+    cache.chmod(0o700)
+    return {**sanitized.environment(), "UOPC_CACHE_DIR": str(cache)}
 
 
 BEYOND = """

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import textwrap
 import time
 
 import numpy as np
@@ -157,13 +158,41 @@ while True:
 
 def test_a_job_that_is_told_to_end_saves_its_state(tries):
     """At any moment from the first call on, loading, planning, tracing and compiling included."""
-    for number in tries(3, 100):
+    for number in tries(3, 20):
         with started(SAVE) as child:
             child.wait_for("set")
-            time.sleep(number * 0.02)
+            time.sleep(number * 0.1)
             os.kill(child.pid, signal.SIGTERM)
             outcome = child.wait()
         assert outcome.check().stdout.split() == ["ready", "set", "saved", "True"], str(outcome)
+
+
+JOBS = (
+    """
+import os, signal, time
+import uopc_array
+value = 0
+for number in range(args[0]):
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.read(reader, 4)  # it has said that it is set
+        time.sleep(0.5 * number / args[0])
+        os.kill(pid, signal.SIGTERM)
+        value += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        os.close(reader), os.close(writer)
+        continue
+    os.dup2(writer, 1)
+"""
+    + textwrap.indent(SAVE.replace('print("ready", flush=True)', ""), "    ")
+).replace('print("saved", np.isfinite(total), flush=True)', "assert np.isfinite(total)")
+
+
+@pytest.mark.reliability
+def test_jobs_that_find_their_kernels_save_their_state_when_they_are_told_to_end(tries):
+    n_jobs = 80
+    assert value_of(JOBS, n_jobs, seconds=300) == n_jobs
+    tries.add(n_jobs)
 
 
 INTERRUPTED = """
