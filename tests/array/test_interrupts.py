@@ -7,6 +7,7 @@ import pytest
 
 import uopc_array as xp
 from tests.support.moments import happen_at, moments_among
+from uopc_core.errors import TraceError
 
 
 class Model:
@@ -120,3 +121,25 @@ def test_a_handler_sees_what_everybody_sees(at_signals, make):
             n_seen += 1
             assert not found or found in (before, after), number
     assert n_seen
+
+
+def test_what_a_trace_has_put_into_an_object_has_no_value_for_a_handler(at_signals):
+    model = Model()
+    seen = []
+
+    def handler(*_):
+        with pytest.raises(TraceError) as caught:
+            xp.sum(model.weights).tolist()
+        seen.append(caught.value)
+
+    @xp.jit
+    def step(x):
+        model.weights = x * 2.0
+        signal.raise_signal(signal.SIGTERM)
+        return x + 1.0
+
+    at_signals(handler)
+    for _ in range(2):
+        assert step(xp.ones(3)).tolist() == [2.0, 2.0, 2.0]
+        assert model.weights.tolist() == [2.0, 2.0, 2.0]
+    assert seen

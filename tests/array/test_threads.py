@@ -7,6 +7,7 @@ Kinds of parts and of writes are drawn from all there are (`writers`); tests/rel
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import uopc_array as xp
 from tests.support.writers import KINDS, NARROW, WIDE, Round, kinds, run_together, switching_often, writes_to
+from uopc_array._array import cells
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +46,37 @@ def test_whole_arrays_are_augmented_as_often_as_asked(n_threads: int) -> None:
     run_together([work] * n_threads)
     assert np.asarray(total).tolist() == [60.0 * n_threads] * 5
     assert int(count) == 30 * n_threads
+
+
+FILLS: dict[str, Callable[[Any, int], None]] = {
+    "x[k] = i": lambda x, k: x.__setitem__(k, float(k)),
+    "x[k] += i": lambda x, k: x.__setitem__(k, x[k] + float(k)),
+    "through a view": lambda x, k: x[k].__setitem__(slice(None), xp.full(x.shape[1], float(k))),
+}
+
+
+@pytest.mark.parametrize("fill", FILLS.values(), ids=FILLS)
+def test_threads_that_fill_parts_copy_the_whole_until_they_know_of_each_other(
+    fill: Callable[[Any, int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = xp.zeros((400, 1000))
+    assert float(x[0, 0]) == 0.0
+    copied: list[int] = []
+    copy_of = cells._copy_of
+
+    def counted(node: Any) -> Any:
+        copied.append(node.size)
+        return copy_of(node)
+
+    monkeypatch.setattr(cells, "_copy_of", counted)
+
+    def work(first: int) -> None:
+        for k in range(first, 400, 4):
+            fill(x, k)
+
+    run_together([partial(work, first) for first in range(4)])
+    assert copied.count(x.size) <= 4  # of 400 writes
+    np.testing.assert_array_equal(np.asarray(x), np.arange(400.0)[:, None] + np.zeros(1000))
 
 
 def _write_element(x: Any, i: int) -> None:
