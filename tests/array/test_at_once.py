@@ -101,7 +101,8 @@ def test_operands_of_numpy_are_computed_at_once() -> None:
         assert is_known(np.multiply(y, x))
         assert is_known(xp.hypot(x, y))
     assert is_known(np.float64(2) * x)
-    assert xp.sum(x, axis=np.int64(0)) == 15.0
+    axis: Any = np.int64(0)
+    assert xp.sum(x, axis=axis) == 15.0
 
 
 KEYS: list[Callable[[Callable[[int], Any]], Any]] = [
