@@ -14,6 +14,7 @@ from uopc_core.codegen.c_reduce import (
     block_of,
     lanes_of,
     need_append,
+    need_clear,
     need_extreme,
     need_flush,
     need_fold,
@@ -296,8 +297,7 @@ class LoopWriter(StatementWriter):
                 self.line(f"{c} {acc.name} = {first};")
                 continue
             self.line(f"{c} {acc.name}_[{lanes}];")
-            self.line(_SIMD)
-            self.line(f"for (int l = 0; l < {lanes}; l++) {acc.name}_[l] = {first};")
+            self.line(f"{need_clear(self.need_typed, acc, lanes)}({acc.name}_);")
             if _waits(item) or (needs_tree(acc, n) and not row_of_extreme(acc, item)):
                 self.line(f"{c} {acc.name}_tree[48];")
                 self.line(f"int64_t {acc.name}_blocks = 0;")
@@ -339,9 +339,9 @@ class LoopWriter(StatementWriter):
     def extreme_in_memory(self, acc: Acc, row: str, rows: str, wide: str) -> None:
         """The extreme of a matrix in the order of memory."""
         gather, fold = need_gather(self.need_typed, acc, 32), need_fold(self.need_typed, acc, 32)
-        c, name, first = C_TYPES[acc.dtype], f"{acc.name}_any", literal(identity_of(acc.op, acc.dtype), acc.dtype)
+        c, name = C_TYPES[acc.dtype], f"{acc.name}_any"
         self.line(f"{c} {name}_[32];")
-        self.line(f"for (int l = 0; l < 32; l++) {name}_[l] = {first};")
+        self.line(f"{need_clear(self.need_typed, acc, 32)}({name}_);")
         self.line(f"for (int64_t row = 0; row < {rows}; row++) {gather}({name}_, {row}, {wide});")
         self.line(f"const {c} {name} = {fold}({name}_);")
 

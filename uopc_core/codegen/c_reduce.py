@@ -25,6 +25,7 @@ __all__ = [
     "has_order_of_zeros",
     "lanes_of",
     "need_append",
+    "need_clear",
     "need_extreme",
     "need_flush",
     "need_fold",
@@ -79,6 +80,11 @@ def reduction_helper(need: Need, name: str, acc: Acc, **numbers: int | str) -> s
 def need_gather(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that accumulates a block; returns its name."""
     return reduction_helper(need, "OP_TxLANES", acc, LANES=lanes)
+
+
+def need_clear(need: Need, acc: Acc, lanes: int) -> str:
+    """Define the function that empties accumulators."""
+    return reduction_helper(need, "clear_OP_TxLANES", acc, LANES=lanes)
 
 
 def need_flush(need: Need, acc: Acc, lanes: int) -> str:

@@ -68,14 +68,22 @@ static inline T fold_OP_Tx32(T *restrict acc) {
     return OP(f, e);
 }
 
+/* the accumulators begin with a number that a compiler does not see: of zeros it makes stores that are narrower than the
+   loads after them, which then wait for the cache */
+static inline void clear_OP_TxLANES(T *restrict acc) {
+    T first = FIRST;
+    __asm__("" : "+m"(first));
+#pragma omp simd
+    for (int k = 0; k < LANES; k++) acc[k] = first;
+}
+
 /* blocks are combined as a binary counter carries: tree[k] is the result of 2^k of them */
 static void flush_OP_TxLANES(T *restrict tree, int64_t blocks, T *restrict acc) {
     T x = fold_OP_TxLANES(acc);
     int level = 0;
     for (; blocks & 1; blocks >>= 1, level++) x = OP(x, tree[level]);
     tree[level] = x;
-#pragma omp simd
-    for (int k = 0; k < LANES; k++) acc[k] = FIRST;
+    clear_OP_TxLANES(acc);
 }
 
 static T total_OP_T(const T *restrict tree, int64_t blocks) {

@@ -18,6 +18,14 @@ parallel for i0 in 0..4096:
 */
 typedef __INT64_TYPE__ int64_t;
 typedef __UINT64_TYPE__ uint64_t;
+/* the accumulators begin with a number that a compiler does not see: of zeros it makes stores that are narrower than the
+   loads after them, which then wait for the cache */
+static inline void clear_max_f32x32(float *restrict acc) {
+    float first = (-__builtin_inff());
+    __asm__("" : "+m"(first));
+#pragma omp simd
+    for (int k = 0; k < 32; k++) acc[k] = first;
+}
 #define SCALAR __asm__ volatile("") /* keeps the few iterations of a rest from being vectorised */
 /* 32 accumulators take the maximum of m elements in turn */
 static inline void max_f32x32(float *restrict acc, const float *restrict x, int64_t m) {
@@ -51,6 +59,14 @@ static __attribute__((noinline)) float first_zero_f32x32(const float *restrict x
 static __attribute__((noinline)) float extreme_max_f32x32(float *restrict acc, const float *restrict x, int64_t n) {
     const float found = fold_max_f32x32(acc);
     return found == 0 ? first_zero_f32x32(x, n) : found;
+}
+/* the accumulators begin with a number that a compiler does not see: of zeros it makes stores that are narrower than the
+   loads after them, which then wait for the cache */
+static inline void clear_add_f32x32(float *restrict acc) {
+    float first = 0.0f;
+    __asm__("" : "+m"(first));
+#pragma omp simd
+    for (int k = 0; k < 32; k++) acc[k] = first;
 }
 __attribute__((simd("notinbranch"))) float expf(float);
 static void expf_16(float *y, const float *x) {
@@ -90,8 +106,7 @@ static void flush_add_f32x32(float *restrict tree, int64_t blocks, float *restri
     int level = 0;
     for (; blocks & 1; blocks >>= 1, level++) x = x + tree[level];
     tree[level] = x;
-#pragma omp simd
-    for (int k = 0; k < 32; k++) acc[k] = 0.0f;
+    clear_add_f32x32(acc);
 }
 static float total_add_f32(const float *restrict tree, int64_t blocks) {
     int level = __builtin_ctzll((uint64_t)blocks);
@@ -105,16 +120,14 @@ typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;
 static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const float *restrict in0, const int64_t *restrict n, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         float a0_[32];
-#pragma omp simd
-        for (int l = 0; l < 32; l++) a0_[l] = (-__builtin_inff());
+        clear_max_f32x32(a0_);
         for (int64_t j0 = 0; j0 < n[0]; j0 += 512) {
             const int64_t m = n[0] - j0 < 512 ? n[0] - j0 : 512;
             max_f32x32(a0_, &in0[i*n[1] + j0], m);
         }
         const float a0 = extreme_max_f32x32(a0_, &in0[i*n[3] + 0], n[2]);
         float ba0_[32];
-#pragma omp simd
-        for (int l = 0; l < 32; l++) ba0_[l] = 0.0f;
+        clear_add_f32x32(ba0_);
         float ba0_tree[48];
         int64_t ba0_blocks = 0;
         for (int64_t j0 = 0; j0 < n[4]; j0 += 512) {
