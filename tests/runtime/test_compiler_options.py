@@ -196,7 +196,11 @@ def test_where_no_python_can_be_started_the_object_is_looked_at_here(monkeypatch
 # ------------------------------------------------------------------------------ machines without libmvec, without glibc
 
 SYSTEMS = {
-    "no libmvec": 'case "$*" in *print-file-name=libmvec*) echo libmvec.so.1; exit 0;; esac',
+    "no libmvec": (
+        'case "$*" in *print-file-name=libmvec*) echo libmvec.so.1; exit 0;;'
+        ' *print-file-name=*) name=${1##*=}; mkdir -p "$0.lib"; ln -sf "$(COMPILER "$@")" "$0.lib/$name";'
+        ' echo "$0.lib/$name"; exit 0;; esac'
+    ),
     "no glibc": 'case "$*" in *print-file-name=*) echo "${1##*=}"; exit 0;; *" /"*.so.*) exit 1;; esac',
     "another linker": 'case "$*" in *-Wl,*|*print-file-name=*|*-march=native*) exit 1;; esac',
 }
@@ -223,6 +227,7 @@ print(found.has_libmvec, stats().compiled > 10)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_without_a_vector_library_there_is_still_one_implementation(system, tmp_path):
     compiler = tmp_path / "cc"
-    compiler.write_text(f'#!/bin/sh\n{SYSTEMS[system]}\nexec {_bare()} "$@"\n')
+    here = SYSTEMS[system].replace("COMPILER", _bare())
+    compiler.write_text(f'#!/bin/sh\n{here}\nexec {_bare()} "$@"\n')
     compiler.chmod(0o755)
     assert run_python(_SAME_BITS, CC=str(compiler), UOPC_CACHE_DIR=str(tmp_path), UOPC_TIER="auto") == "False True"
