@@ -98,20 +98,20 @@ def run_tests(*arguments: str, environment: dict[str, str]) -> Outcome:
     return run_trial(text, str(ROOT), *options, *arguments, env=environment, seconds=800)
 
 
+TESTS = {
+    "tests/test_every_op.py": "",
+    "tests/test_figures.py": "",
+    "tests/codegen/test_movement.py": "",
+    "tests/codegen/test_along_axes.py": "",
+    "tests/runtime/test_execute.py": "",
+    "tests/runtime/test_reduction_order.py": "not float32 or 33",  # whose kernels are those of float64 with other names
+}
+
+
 @pytest.mark.reliability
-@pytest.mark.parametrize(
-    "path",
-    [
-        "tests/test_every_op.py",
-        "tests/test_figures.py",
-        "tests/codegen/test_movement.py",
-        "tests/codegen/test_along_axes.py",
-        "tests/runtime/test_execute.py",
-        "tests/runtime/test_reduction_order.py",
-    ],
-)
+@pytest.mark.parametrize("path", TESTS)
 def test_kernels_of_the_tests_touch_only_their_own_memory(environment, tries, path):
-    outcome = run_tests(path, environment=environment).check()
+    outcome = run_tests(path, "-k", TESTS[path], environment=environment).check()
     assert outcome.value == 0, str(outcome)
     passed = re.search(r"(\d+) passed", outcome.stdout)
     assert passed is not None, str(outcome)
