@@ -12,7 +12,7 @@ from uopc_core.ir.text import from_uir, to_uir
 from uopc_core.nn import SGD, AdamW, Linear, parameters
 from uopc_core.runtime.explain import explain_nodes
 from uopc_core.schedule.plan import make_plan, plan_stats
-from uopc_core.schedule.steps import HostCall
+from uopc_core.schedule.steps import ExternCall
 from uopc_core.settings import context
 from uopc_core.tensor import Tensor
 from uopc_core.transform.gradient import gradient
@@ -216,7 +216,7 @@ def test_gradient_of_a_large_product_is_planned_as_one_product(which: int) -> No
     grad = (x, w)[which].grad
     assert grad is not None
     plan, bindings = make_plan([grad])
-    assert [type(step) for step in plan.steps] == [HostCall]
+    assert [type(step) for step in plan.steps] == [ExternCall]
     assert set(bindings.buffers) == {g.uop.realized, (w, x)[which].uop.realized}
 
 

@@ -23,7 +23,7 @@ from uopc_core.ir.composite import broadcast_shapes, broadcast_to, concat, iota,
 from uopc_core.numerics import activations, elementwise, indexing, products, random, statistics
 from uopc_core.numerics.axes import axes_from_front, axis_from_front, filled_shape
 from uopc_core.tensor_handle import (
-    Handle,
+    TensorHandle,
     branches,
     check_labels,
     index_item,
@@ -37,7 +37,7 @@ from uopc_core.transform.gradient import gradient
 __all__ = ["Tensor", "TensorLike"]
 
 
-class Tensor(Handle):
+class Tensor(TensorHandle):
     """An array whose value is computed when it is asked for.
 
     Args:

@@ -24,7 +24,7 @@ from uopc_core.runtime.pending import note_release
 
 __all__ = [
     "SCALARS",
-    "Handle",
+    "TensorHandle",
     "branches",
     "check_labels",
     "index_item",
@@ -38,7 +38,7 @@ SCALARS = (bool, int, float, complex)
 _SHOWN_ELEMENTS = 1000
 
 
-class Handle:
+class TensorHandle:
     """A node of the graph in the user's hands; see `Tensor` for the arguments."""
 
     __slots__ = ("__weakref__", "_uop")
@@ -46,7 +46,7 @@ class Handle:
     _uop: UOp
 
     def __init__(self, data: Any, requires_grad: bool = False) -> None:
-        node = data._uop if isinstance(data, Handle) else data
+        node = data._uop if isinstance(data, TensorHandle) else data
         if not isinstance(node, UOp):
             node = UOp.buffer(Buffer.from_numpy(tensor_dtypes.as_array(node), copy=True))
         if requires_grad:
@@ -123,13 +123,13 @@ class Handle:
     # --- values ---
 
     @staticmethod
-    def realize_all(tensors: Iterable[Handle]) -> None:
+    def realize_all(tensors: Iterable[TensorHandle]) -> None:
         """Compute all `tensors` in one plan."""
         realize_all([t._uop for t in tensors])
 
     def realize(self) -> Self:
         """Compute the value, if it is not there yet, and return self."""
-        Handle.realize_all([self])
+        TensorHandle.realize_all([self])
         return self
 
     def numpy(self) -> np.ndarray[Any, Any]:
@@ -180,10 +180,10 @@ def _differentiable_leaf(node: UOp) -> UOp:
 
 
 def node_of(value: Any) -> UOp | None:
-    if isinstance(value, Handle):
+    if isinstance(value, TensorHandle):
         return value.uop
     if isinstance(value, (np.ndarray, np.generic, list, tuple, *SCALARS)):
-        return Handle(value).uop
+        return TensorHandle(value).uop
     return None
 
 
@@ -233,7 +233,7 @@ def index_item(k: Any) -> Any:
 
 def positions_of_mask(mask: UOp) -> list[UOp]:
     """The places at which `mask` holds, which is computed."""
-    return [Handle(places).uop for places in np.nonzero(np.atleast_1d(Handle(mask).numpy()))]
+    return [TensorHandle(places).uop for places in np.nonzero(np.atleast_1d(TensorHandle(mask).numpy()))]
 
 
 def check_labels(labels: UOp, n_classes: int) -> None:

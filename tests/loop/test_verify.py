@@ -10,20 +10,20 @@ import pytest
 from uopc_core import Tensor, make_plan
 from uopc_core.errors import VerifyError
 from uopc_core.loop.index import Index, Var
-from uopc_core.loop.loop_ir import Block, Compute, Function, Item, Load, Loop, RowReduce, Store
+from uopc_core.loop.loop_ir import Block, Compute, Item, Load, Loop, LoopNest, RowReduce, Store
 from uopc_core.loop.lower import lower_call
 from uopc_core.loop.verify import verify_function
 from uopc_core.schedule.kernel import KernelCall
 
 
-def function_of(x: Tensor) -> Function:
+def function_of(x: Tensor) -> LoopNest:
     plan, _ = make_plan([x])
     (step,) = plan.steps
     assert isinstance(step, KernelCall)
     return lower_call(step, set(step.outputs))
 
 
-def row_sums() -> Function:
+def row_sums() -> LoopNest:
     return function_of((Tensor(np.ones((32, 64), np.float32)) + 1).sum(1))
 
 
@@ -37,12 +37,12 @@ def changed(block: Block, kind: type, change: Callable[[Any], Item]) -> Block:
     return tuple(out)
 
 
-def damaged(kind: type, change: Callable[[Any], Item]) -> Function:
+def damaged(kind: type, change: Callable[[Any], Item]) -> LoopNest:
     function = row_sums()
     return replace(function, body=changed(function.body, kind, change))
 
 
-BREAKS: dict[str, tuple[Callable[[], Function], str]] = {
+BREAKS: dict[str, tuple[Callable[[], LoopNest], str]] = {
     "an unknown operand": (lambda: damaged(Compute, lambda s: replace(s, args=("nobody", s.args[1]))), "operand"),
     "a name given twice": (lambda: damaged(Compute, lambda s: replace(s, name="v0")), "a name for each value"),
     "an index out of its buffer": (lambda: damaged(Load, lambda s: replace(s, index=s.index + 1)), "an index from 0"),

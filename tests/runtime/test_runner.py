@@ -11,7 +11,7 @@ from uopc_core.errors import CompileError, IndexBoundsError
 from uopc_core.runtime import runner
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.cache import compile_one
-from uopc_core.runtime.runner import Program, ProgramStep
+from uopc_core.runtime.runner import CompiledProgram, ProgramStep
 from uopc_core.settings import context
 
 pytestmark = needs_compiler
@@ -81,7 +81,7 @@ def test_a_step_gets_its_buffers_scalars_and_dims():
         step(SCALE, (2, 0), scalar_slots=(1,), dims=(5,), extent=2),
         step(SCALE, (1, 2), scalar_slots=(0,), dims=(0,), extent=2),
     ]
-    Program(steps, [dtypes.float64, dtypes.float32]).run(pointers(x, y, z), [10.0, 3.0])
+    CompiledProgram(steps, [dtypes.float64, dtypes.float32]).run(pointers(x, y, z), [10.0, 3.0])
     assert z.array.tolist() == [8.0, 11.0]
     assert y.array.tolist() == [80.0, 110.0]
 
@@ -90,7 +90,7 @@ def test_scalars_of_every_kind():
     out = buffer_of([0, 0], np.int64), buffer_of([0], np.uint64), buffer_of([0.0] * 3)
     kinds = [dtypes.int8, dtypes.bool, dtypes.uint64, dtypes.float32, dtypes.complex64]
     for n_buffers in (3, 4):
-        program = Program([step(SCALARS, (0, 1, 2), scalar_slots=(0, 1, 2, 3, 4))], kinds, n_buffers)
+        program = CompiledProgram([step(SCALARS, (0, 1, 2), scalar_slots=(0, 1, 2, 3, 4))], kinds, n_buffers)
         program.run([*pointers(*out), 0][:n_buffers], [-5, True, 2**64 - 1, -0.0, 1.5 - 2.5j])
         assert out[0].array.tolist() == [-5, 1]
         assert out[1].array.tolist() == [2**64 - 1]
@@ -102,20 +102,20 @@ def test_a_step_may_have_many_buffers_and_scalars():
     source = HEADER + "KERNEL { for (int k = 0; k < 300; k++) *(double *)bufs[k] = scalars[299 - k].f; return 0; }"
     buffers = [buffer_of(0.0) for _ in range(n)]
     order = tuple(reversed(range(n)))
-    program = Program([step(source, order, scalar_slots=order)], [dtypes.float64] * n)
+    program = CompiledProgram([step(source, order, scalar_slots=order)], [dtypes.float64] * n)
     program.run(pointers(*buffers), [float(i) for i in range(n)])
     assert [float(b.array) for b in buffers] == [float(n - 1 - i) for i in range(n)]
 
 
 def test_a_program_without_steps_does_nothing():
-    Program([]).run([])
+    CompiledProgram([]).run([])
 
 
 @pytest.mark.parametrize("num_threads", [1, 2, 3, 8])
 @pytest.mark.parametrize(("extent", "grain"), [(1, 1), (2, 1), (7, 1), (100, 16), (1000, 64), (5, 8), (4096, 1)])
 def test_parts_are_multiples_of_the_grain_and_cover_everything(extent, grain, num_threads):
     out = buffer_of([-1] * extent, np.int64)
-    program = Program([step(PARTS, (0,), extent=extent, grain=grain, work=BIG)])
+    program = CompiledProgram([step(PARTS, (0,), extent=extent, grain=grain, work=BIG)])
     with context(num_threads=num_threads):
         for _ in range(5):
             out.array[...] = -1
@@ -130,7 +130,7 @@ def test_parts_are_multiples_of_the_grain_and_cover_everything(extent, grain, nu
 def test_little_work_is_not_split():
     out = buffer_of([-1] * 1000, np.int64)
     with context(num_threads=4):
-        Program([step(PARTS, (0,), extent=1000, work=1000)]).run(pointers(out))
+        CompiledProgram([step(PARTS, (0,), extent=1000, work=1000)]).run(pointers(out))
     assert (out.array == 0).all()
 
 
@@ -139,7 +139,9 @@ def test_scratch_is_aligned_and_belongs_to_one_thread(num_threads):
     out = buffer_of([0] * 64, np.int8)
     with context(num_threads=num_threads):
         for n_bytes in (1, 100, 5000):
-            program = Program([step(SCRATCH, (0,), dims=(n_bytes,), extent=64, work=BIG, scratch_bytes=n_bytes)])
+            program = CompiledProgram(
+                [step(SCRATCH, (0,), dims=(n_bytes,), extent=64, work=BIG, scratch_bytes=n_bytes)]
+            )
             for _ in range(20):
                 out.array[...] = 0
                 program.run(pointers(out))
@@ -148,7 +150,7 @@ def test_scratch_is_aligned_and_belongs_to_one_thread(num_threads):
 
 def test_scratch_that_the_system_does_not_have_is_a_memory_error():
     out = buffer_of([0], np.int8)
-    program = Program([step(SCRATCH, (0,), dims=(0,), scratch_bytes=1 << 60)])
+    program = CompiledProgram([step(SCRATCH, (0,), dims=(0,), scratch_bytes=1 << 60)])
     with pytest.raises(MemoryError):
         program.run(pointers(out))
 
@@ -158,7 +160,7 @@ def test_the_failure_of_the_lowest_iteration_is_reported(num_threads):
     index = np.zeros(1000, np.int64)
     index[[413, 500, 730, 999]] = [9, -3, 8, 7]
     wrong, right = buffer_of(index), buffer_of(np.zeros(1000, np.int64))
-    program = Program([step(CHECKED, (0,), dims=(6,), extent=1000, work=BIG)])
+    program = CompiledProgram([step(CHECKED, (0,), dims=(6,), extent=1000, work=BIG)])
     with context(num_threads=num_threads):
         for _ in range(10):
             with pytest.raises(IndexBoundsError, match=r"^index 9 is out of bounds for axis 2 with size 6$"):
@@ -169,7 +171,7 @@ def test_the_failure_of_the_lowest_iteration_is_reported(num_threads):
 def test_steps_after_a_failure_do_not_run():
     x, out = buffer_of([7], np.int64), buffer_of([-1], np.int64)
     with pytest.raises(IndexBoundsError, match="index 7 "):
-        Program([step(CHECKED, (0,), dims=(6,)), step(PARTS, (1,))]).run(pointers(x, out))
+        CompiledProgram([step(CHECKED, (0,), dims=(6,)), step(PARTS, (1,))]).run(pointers(x, out))
     assert out.array.tolist() == [-1]
 
 
@@ -180,8 +182,8 @@ def test_eight_threads_run_programs_at_the_same_time():
     def work(number):
         n = 5000 + number
         x, out = buffer_of(np.arange(n, dtype=np.float64)), Buffer.empty((n,), dtypes.float64)
-        program = Program([ProgramStep(source, (0, 1), (0,), (number,), n, 8, BIG)], [dtypes.float64])
-        bad = Program([step(CHECKED, (0,), dims=(6,), extent=2, work=BIG)])
+        program = CompiledProgram([ProgramStep(source, (0, 1), (0,), (number,), n, 8, BIG)], [dtypes.float64])
+        bad = CompiledProgram([step(CHECKED, (0,), dims=(6,), extent=2, work=BIG)])
         wrong = buffer_of([0, 100 + number], np.int64)
         for i in range(100):
             program.run(pointers(out, x), [float(i)])
@@ -208,10 +210,10 @@ import os, threading, numpy as np
 from uopc_core.dtype import dtypes
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.cache import compile_one
-from uopc_core.runtime.runner import Program, ProgramStep
+from uopc_core.runtime.runner import CompiledProgram, ProgramStep
 from uopc_core.settings import context
 step = ProgramStep(compile_one({SCALE!r}, "kernel"), (0, 1), (0,), (1,), 100_000, 64, 1 << 40)
-program = Program([step], [dtypes.float64])
+program = CompiledProgram([step], [dtypes.float64])
 x = Buffer.from_numpy(np.arange(100_000.0))
 
 def check(times):
@@ -242,14 +244,14 @@ def test_subnormal_numbers_are_kept_by_every_thread():
     tiny = np.full(1000, 5e-324)
     x, out = buffer_of(tiny), buffer_of(np.zeros(1000))
     with context(num_threads=4):
-        Program([step(SCALE, (1, 0), scalar_slots=(0,), dims=(0,), extent=1000, work=BIG)], [dtypes.float64]).run(
-            pointers(x, out), [3.0]
-        )
+        CompiledProgram(
+            [step(SCALE, (1, 0), scalar_slots=(0,), dims=(0,), extent=1000, work=BIG)], [dtypes.float64]
+        ).run(pointers(x, out), [3.0])
     assert (out.array == 3 * 5e-324).all()
 
 
 def test_a_program_keeps_its_kernels_loaded():
-    program = Program([ProgramStep(compile_one(PARTS + "/* only here */", "kernel"), (0,), extent=3)])
+    program = CompiledProgram([ProgramStep(compile_one(PARTS + "/* only here */", "kernel"), (0,), extent=3)])
     for n in range(3):
         compile_one(f"int other{n};" + PARTS, "kernel")
     out = buffer_of([-1] * 3, np.int64)
@@ -260,7 +262,7 @@ def test_a_program_keeps_its_kernels_loaded():
 def test_steps_and_times_are_printed_on_request(capfd):
     out = buffer_of([-1], np.int64)
     with context(debug=1):
-        Program([step(PARTS, (0,), work=12, name="first"), step(PARTS, (0,), name="second")]).run(pointers(out))
+        CompiledProgram([step(PARTS, (0,), work=12, name="first"), step(PARTS, (0,), name="second")]).run(pointers(out))
     printed = capfd.readouterr().err
     assert "first: 12 operations in " in printed
     assert printed.index("first: ") < printed.index("second: ")
@@ -269,7 +271,7 @@ def test_steps_and_times_are_printed_on_request(capfd):
 def test_without_a_compiler_there_are_no_programs(monkeypatch):
     monkeypatch.setattr(runner, "_loaded", {})
     with context(cc="/nonexistent"), pytest.raises(CompileError, match="no C compiler"):
-        Program([])
+        CompiledProgram([])
 
 
 _never_closed = []  # threads of a runtime outlive the test
@@ -320,7 +322,7 @@ def test_much_work_of_several_threads_waits_for_the_runtime(without_runtime):
 
 def test_a_program_takes_to_the_runtime_when_it_is_there(without_runtime):
     out = buffer_of([-1] * 3, np.int64)
-    program = Program([step(PARTS, (0,), extent=3)])
+    program = CompiledProgram([step(PARTS, (0,), extent=3)])
     for _ in range(2):
         program.run(pointers(out))
     assert program._call is None
@@ -333,5 +335,5 @@ def test_a_program_takes_to_the_runtime_when_it_is_there(without_runtime):
 def test_where_subnormal_numbers_are_flushed_the_runtime_is_waited_for(without_runtime, monkeypatch):
     monkeypatch.setattr(runner, "flushes_subnormals", lambda: True)
     out = buffer_of([-1] * 3, np.int64)
-    Program([step(PARTS, (0,), extent=3)]).run(pointers(out))
+    CompiledProgram([step(PARTS, (0,), extent=3)]).run(pointers(out))
     assert "runtime" in runner._loaded

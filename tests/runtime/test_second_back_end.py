@@ -19,7 +19,7 @@ from uopc_core.ir.uop import walk
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.interpreted import HostInputs
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.steps import HostCall
+from uopc_core.schedule.steps import ExternCall
 
 COUNTS: Counter[Ops] = Counter()  # operations that have been run
 PLANS: list[object] = []  # that have been prepared
@@ -36,7 +36,7 @@ class CountingPlan:
         memory = dict(enumerate(buffer.array for buffer in buffers))
         with np.errstate(all="ignore"):
             for step in self.plan.steps:
-                if isinstance(step, HostCall):
+                if isinstance(step, ExternCall):
                     self._call(step, memory)
                 else:
                     self._evaluate(step, memory, scalars)

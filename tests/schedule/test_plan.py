@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.graphs import heat_step, layer_norm, leaf, random_leaf, softmax
-from uopc_core.codegen.c_source import Source
+from uopc_core.codegen.c_source import CSource
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.composite import broadcast_to, matmul, reduce_axes, unsqueeze
 from uopc_core.ir.op import Ops
@@ -13,7 +13,7 @@ from uopc_core.runtime.executors import INTERPRET
 from uopc_core.runtime.rendered import render_plan
 from uopc_core.schedule.kernelize import MAX_FOLDS
 from uopc_core.schedule.plan import make_plan, plan_stats
-from uopc_core.schedule.steps import HostCall, Plan
+from uopc_core.schedule.steps import ExternCall, Plan
 
 
 def planned(*roots: UOp) -> Plan:
@@ -26,8 +26,8 @@ def planned(*roots: UOp) -> Plan:
     return plan
 
 
-def host_calls(plan: Plan) -> list[HostCall]:
-    return [step for step in plan.steps if isinstance(step, HostCall)]
+def host_calls(plan: Plan) -> list[ExternCall]:
+    return [step for step in plan.steps if isinstance(step, ExternCall)]
 
 
 def test_a_chain_of_elementwise_ops_is_one_kernel():
@@ -47,7 +47,7 @@ def test_rows_of_turned_rows_are_cut_into_kernels_whose_text_grows_no_more(n_tur
         y = y.reshape(rows).permute((1, 0)).flip((0,)).reshape((y.size,))
     plan = planned(y + 1.0)
     assert len(plan.kernels) == 1 + (n_turns - 1) // (MAX_FOLDS + 1)
-    assert max(len(source.text) for source in render_plan(plan) if isinstance(source, Source)) < 40_000
+    assert max(len(source.text) for source in render_plan(plan) if isinstance(source, CSource)) < 40_000
 
 
 def test_softmax_is_three_kernels_and_the_exponentials_are_kept():
@@ -80,7 +80,7 @@ def test_what_is_needed_here_and_elsewhere_is_computed_once(op: Ops | None):
             x = here + there.shrink([(0, 50 - k - 1)]).pad([(k + 1, 0)])
             x = x.unary(op) if op is not None else x
         plan = planned(x)
-        return sum([len(source.text) for source in render_plan(plan) if isinstance(source, Source)])
+        return sum([len(source.text) for source in render_plan(plan) if isinstance(source, CSource)])
 
     assert length(12) < 3 * length(6)
 

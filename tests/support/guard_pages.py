@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tests.support.kernel_runs import execute
-from uopc_core.codegen.c_source import Source
+from uopc_core.codegen.c_source import CSource
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.runtime.compiled import CompiledPlan
 from uopc_core.runtime.interpreted import HostInputs
@@ -25,7 +25,7 @@ def run_between_pages(plan, buffers, scalars):
     memory = {slot: buffer.array for slot, buffer in enumerate(buffers)}
     n_kernels = 0
     for step in render_plan(plan):
-        if not isinstance(step, Source):
+        if not isinstance(step, CSource):
             _run_host(step, plan, memory)
             continue
         for slot in step.outputs:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from uopc_core.codegen.c_source import Source, render
+from uopc_core.codegen.c_source import CSource, render
 from uopc_core.dtype import is_complex, is_float, is_unsigned
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.op import Ops
@@ -61,7 +61,7 @@ def has_libmvec():
     return toolchain.has_libmvec
 
 
-def render_one(outputs) -> Source:
+def render_one(outputs) -> CSource:
     call = call_of(outputs)
     return render((call,), set(call.outputs), has_libmvec())
 

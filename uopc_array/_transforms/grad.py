@@ -27,7 +27,7 @@ from uopc_core.errors import DTypeError, GradientError, ShapeError, TraceError, 
 
 __all__ = ["check_argnums", "grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
 
-Function = Callable[..., Any]
+UserFunction = Callable[..., Any]
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class _Variables:
     sources: list[UOp]
     treedefs: list[TreeDef]
 
-    def run(self, f: Function, kwargs: Mapping[str, Any] | None = None) -> Any:
+    def run(self, f: UserFunction, kwargs: Mapping[str, Any] | None = None) -> Any:
         """What `f` returns for the variables."""
         return run_user(f, self.args, kwargs or {}, [node.arg for node in self.nodes])
 
@@ -182,7 +182,7 @@ def value_and_grad(
     return Transformed(value_and_grad, _build_value_and_grad, f, argnums, has_aux)
 
 
-def _build_value_and_grad(f: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
+def _build_value_and_grad(f: UserFunction, argnums: int | Sequence[int], has_aux: bool) -> UserFunction:
     return _reverse("value_and_grad", f, argnums, has_aux)
 
 
@@ -207,7 +207,7 @@ def grad(f: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = 
     return Transformed(grad, _build_grad, f, argnums, has_aux)
 
 
-def _build_grad(f: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
+def _build_grad(f: UserFunction, argnums: int | Sequence[int], has_aux: bool) -> UserFunction:
     both = _reverse("grad", f, argnums, has_aux)
 
     def gradient_only(*args: Any, **kwargs: Any) -> Any:
@@ -217,7 +217,7 @@ def _build_grad(f: Function, argnums: int | Sequence[int], has_aux: bool) -> Fun
     return gradient_only
 
 
-def _reverse(name: str, f: Function, argnums: int | Sequence[int], has_aux: bool) -> Function:
+def _reverse(name: str, f: UserFunction, argnums: int | Sequence[int], has_aux: bool) -> UserFunction:
     numbers = integers(name, "argnums", argnums)
 
     def differentiated(*args: Any, **kwargs: Any) -> Any:
@@ -315,7 +315,7 @@ def _shown(treedef: TreeDef) -> str:
     return str(treedef).removeprefix("PyTreeSpec(").removesuffix(")")
 
 
-def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Function]:
+def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, UserFunction]:
     """The value of `f` and its pullback, the function that multiplies a cotangent with the derivative.
 
     Args:
@@ -337,7 +337,7 @@ def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Function]:
         raise shortened(error, "vjp") from error.__cause__
 
 
-def _value_and_pullback(f: Function, primals: tuple[Any, ...]) -> tuple[Any, Function]:
+def _value_and_pullback(f: UserFunction, primals: tuple[Any, ...]) -> tuple[Any, UserFunction]:
     check_function("vjp", f)
     variables = _variables("vjp", primals, range(len(primals)))
     outputs = _outputs("vjp", variables.run(f))
@@ -382,7 +382,7 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
         raise shortened(error, "jvp") from error.__cause__
 
 
-def _value_and_pushed(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _value_and_pushed(f: UserFunction, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     check_function("jvp", f)
     arguments = _arguments("primals", primals)
     variables = _variables("jvp", arguments, range(len(arguments)))

@@ -19,7 +19,7 @@ from uopc_array._transforms.trees import TreeDef, flatten_until, unflatten
 from uopc_core import UOp
 from uopc_core.errors import TraceError
 
-__all__ = ["Call", "Encoder", "Template"]
+__all__ = ["CallResults", "Encoder", "Template"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Template:
 
 
 @dataclass
-class Call:
+class CallResults:
     """What a call fills templates with.
 
     Attributes:

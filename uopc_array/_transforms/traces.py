@@ -28,7 +28,7 @@ from uopc_array._transforms.boxes import differences, has_grown, put_back
 from uopc_array._transforms.captures import holds_traced
 from uopc_array._transforms.inputs import NUMBERS, Arguments, SharedView, box_of, containers_among, with_bases
 from uopc_array._transforms.integers import IntegerChecks, checks_of
-from uopc_array._transforms.results import Call, Encoder, Template
+from uopc_array._transforms.results import CallResults, Encoder, Template
 from uopc_array._transforms.shadows import close_record, run_traced, shadow
 from uopc_core import TRACED, TRACKED, Ops, UOp, fresh_number, walk
 from uopc_core.errors import IndexBoundsError, TraceError
@@ -46,7 +46,7 @@ class Trace:
         params: the inputs of the graph.
         sources: the numbers of the inputs of a call that they stand for.
         nodes: of all new arrays and new values.
-        kinds: see `Call`.
+        kinds: see `CallResults`.
         result: what the function returned.
         writes: numbers of inputs that it wrote to, each with that of the node.
         changes: what it bound anew: the number of the box, new contents, and keys that are gone.
@@ -109,7 +109,7 @@ class Trace:
             raise named(error, self.nodes) from None
         if self.single is not None:
             return Array._from_uop(UOp.buffer(buffers[0]), self.single[0])
-        return Call(inputs, self._nodes(buffers, inputs), self.kinds, _no_object).fill(self.result)
+        return CallResults(inputs, self._nodes(buffers, inputs), self.kinds, _no_object).fill(self.result)
 
     def run_one(self, values: Sequence[Any]) -> Any:
         """The result of a trace that is quick, for the memory and numbers that its inputs are."""
@@ -190,7 +190,7 @@ def call_trace(trace: Trace, given: Arguments, views: Sequence[SharedView]) -> A
     if trace.is_plain and not flags:
         return trace.run(inputs)
     nodes = _run_and_write(trace, inputs, flags)
-    call = Call(inputs, nodes, trace.kinds, given.object_at)
+    call = CallResults(inputs, nodes, trace.kinds, given.object_at)
     if trace.changes:
         boxes = [*[box for box, _ in given.boxes()], *map(box_of, containers_among((given.args, given.kwargs)))]
         filled = [(i, {k: call.fill(t) for k, t in new.items()}, gone) for i, new, gone in trace.changes]

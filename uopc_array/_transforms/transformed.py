@@ -12,7 +12,7 @@ from uopc_core.errors import shortened
 
 __all__ = ["TracedFunction", "Transformed", "check_function"]
 
-Function = Callable[..., Any]
+UserFunction = Callable[..., Any]
 
 
 def check_function(name: str, f: Any) -> None:
@@ -34,7 +34,7 @@ class TracedFunction:
         options: what else the result depends on.
     """
 
-    def __init__(self, function: Function, options: Hashable) -> None:
+    def __init__(self, function: UserFunction, options: Hashable) -> None:
         functools.update_wrapper(self, function, updated=())  # attributes of a transformed function are its own
         self.function = function
         self.options = options
@@ -60,7 +60,7 @@ class TracedFunction:
 class Transformed(TracedFunction):
     """The function that ``transform(f, *options)`` returns; `build` makes what it does."""
 
-    def __init__(self, transform: Function, build: Function, function: Function, *options: Any) -> None:
+    def __init__(self, transform: UserFunction, build: UserFunction, function: UserFunction, *options: Any) -> None:
         check_function(transform.__name__, function)
         super().__init__(function, (transform.__name__, repr(options)))
         self._transform = transform

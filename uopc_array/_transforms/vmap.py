@@ -28,7 +28,7 @@ from uopc_core.errors import AxisError, ShapeError, TraceError
 
 __all__ = ["hessian", "jacfwd", "jacrev", "vmap"]
 
-Function = Callable[..., Any]
+UserFunction = Callable[..., Any]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -55,7 +55,7 @@ def vmap(f: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P, 
     return Transformed(vmap, _build_vmap, f, in_axes, out_axes)
 
 
-def _build_vmap(f: Function, in_axes: Any, out_axes: Any) -> Function:
+def _build_vmap(f: UserFunction, in_axes: Any, out_axes: Any) -> UserFunction:
     around = Surroundings(f)
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
@@ -75,7 +75,7 @@ def _build_vmap(f: Function, in_axes: Any, out_axes: Any) -> Function:
 
 
 def _mapped_result(
-    f: Function,
+    f: UserFunction,
     around: Surroundings,
     inner: list[Any],
     named: dict[str, Any],
@@ -207,7 +207,7 @@ def jacrev(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P,
     return Transformed(jacrev, _build_jacrev, f, argnums)
 
 
-def _build_jacrev(f: Function, argnums: int | Sequence[int]) -> Function:
+def _build_jacrev(f: UserFunction, argnums: int | Sequence[int]) -> UserFunction:
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         numbers = integers("jacrev", "argnums", argnums)
         check_argnums("jacrev", args, kwargs, numbers)
@@ -248,7 +248,7 @@ def jacfwd(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P,
     return Transformed(jacfwd, _build_jacfwd, f, argnums)
 
 
-def _build_jacfwd(f: Function, argnums: int | Sequence[int]) -> Function:
+def _build_jacfwd(f: UserFunction, argnums: int | Sequence[int]) -> UserFunction:
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         numbers = integers("jacfwd", "argnums", argnums)
         check_argnums("jacfwd", args, kwargs, numbers)
@@ -277,7 +277,7 @@ def _unfolded(shape: tuple[int, ...], x: Array) -> Array:
     return x.reshape((*shape, *x.shape[1:]))
 
 
-def _of_arguments(f: Function, args: Sequence[Any], kwargs: dict[str, Any], numbers: Sequence[int]) -> Function:
+def _of_arguments(f: UserFunction, args: Sequence[Any], kwargs: dict[str, Any], numbers: Sequence[int]) -> UserFunction:
     """`f` as a function of the arguments `numbers` alone."""
 
     def restricted(*chosen: Any) -> Any:
@@ -324,5 +324,5 @@ def hessian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P
     return Transformed(hessian, _build_hessian, f, argnums)
 
 
-def _build_hessian(f: Function, argnums: int | Sequence[int]) -> Function:
+def _build_hessian(f: UserFunction, argnums: int | Sequence[int]) -> UserFunction:
     return jacfwd(jacrev(f, argnums), argnums)

@@ -19,7 +19,7 @@ from math import prod
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.codegen.helpers import helper
 from uopc_core.loop.index import Cond, Index, Value, Var, atoms_of
-from uopc_core.loop.loop_ir import Function, Load, Loop, Statement
+from uopc_core.loop.loop_ir import Load, Loop, LoopNest, Statement
 from uopc_core.loop.optimise import find_thresholds
 
 __all__ = ["AccessWriter"]
@@ -36,7 +36,7 @@ class AccessWriter(Writer):
         along: the variable of the innermost loop, where it runs along memory.
     """
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: LoopNest) -> None:
         super().__init__()
         self.function = function
         self.pointers = _pointer_names(function)
@@ -173,7 +173,7 @@ def _cut(var: Var, thresholds: Sequence[int]) -> list[Var]:
     return [Var(var.name, lo, hi) for lo, hi in pairwise([var.lo, *thresholds, var.hi])]
 
 
-def _pointer_names(function: Function) -> list[str]:
+def _pointer_names(function: LoopNest) -> list[str]:
     counts = {"row": 0, "out": 0, "in": 0}
     names: list[str] = []
     for buffer in function.buffers:

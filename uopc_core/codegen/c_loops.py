@@ -36,10 +36,10 @@ from uopc_core.loop.loop_ir import (
     Accumulate,
     Block,
     Effect,
-    Function,
     Item,
     Load,
     Loop,
+    LoopNest,
     Result,
     RowReduce,
     Scan,
@@ -64,7 +64,7 @@ _SIMD = "#pragma omp simd"
 class LoopWriter(StatementWriter):
     """Writes the body of one function."""
 
-    def __init__(self, function: Function, vector: bool) -> None:
+    def __init__(self, function: LoopNest, vector: bool) -> None:
         super().__init__(function, vector)
         self.lanes: RowReduce | None = None
         self.tile: tuple[Var, str] | None = None

@@ -10,12 +10,12 @@ from uopc_core.codegen.c_loops import LoopWriter
 from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_unsigned
 from uopc_core.loop.fuse import lower_group
-from uopc_core.loop.loop_ir import Buffer, Function, print_function
+from uopc_core.loop.loop_ir import LoopNest, Memory, print_function
 from uopc_core.loop.verify import verify_function
 from uopc_core.schedule.kernel import KernelCall
 from uopc_core.settings import current
 
-__all__ = ["ENTRY", "Source", "render", "render_function"]
+__all__ = ["ENTRY", "CSource", "render", "render_function"]
 
 ENTRY = "uopc_kernel"
 _DEBUG_LOOPS = 3  # the setting `debug` from which on loop nests are printed
@@ -23,7 +23,7 @@ _SCALAR = "typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CSource:
     """C of one function and what to call it with.
 
     Attributes:
@@ -53,7 +53,7 @@ class Source:
     inplace: tuple[int, ...] = ()
 
 
-def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec: bool = False) -> Source:
+def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec: bool = False) -> CSource:
     """The C of a group of calls that run as one function.
 
     Args:
@@ -69,14 +69,14 @@ def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec:
     return render_function(function, has_libmvec)
 
 
-def render_function(function: Function, has_libmvec: bool) -> Source:
+def render_function(function: LoopNest, has_libmvec: bool) -> CSource:
     """The C of one function."""
     writer = LoopWriter(function, has_libmvec)
     writer.need_types(_SCALAR)
     writer.block(function.body)
     text = _assemble(function, writer)
     buffers = function.buffers
-    return Source(
+    return CSource(
         text=text,
         entry=ENTRY,
         outputs=tuple([b.slot for b in buffers if b.written and not b.scratch]),
@@ -91,7 +91,7 @@ def render_function(function: Function, has_libmvec: bool) -> Source:
     )
 
 
-def _assemble(function: Function, writer: LoopWriter) -> str:
+def _assemble(function: LoopNest, writer: LoopWriter) -> str:
     params, arguments = _parameters(function, writer)
     writer.need_types("\n".join((*params, *arguments, *writer.lines)))
     lines = [
@@ -112,7 +112,7 @@ def _assemble(function: Function, writer: LoopWriter) -> str:
     return "\n".join(lines)
 
 
-def _parameters(function: Function, writer: LoopWriter) -> tuple[list[str], list[str]]:
+def _parameters(function: LoopNest, writer: LoopWriter) -> tuple[list[str], list[str]]:
     params: list[str] = []
     arguments: list[str] = []
     place = offset = 0
@@ -143,7 +143,7 @@ def _parameters(function: Function, writer: LoopWriter) -> tuple[list[str], list
     return params, arguments
 
 
-def _scratch_bytes(buffer: Buffer) -> int:
+def _scratch_bytes(buffer: Memory) -> int:
     """Rows in scratch start at multiples of 64."""
     return -(-buffer.size * buffer.dtype.itemsize // 64) * 64 if buffer.scratch else 0
 

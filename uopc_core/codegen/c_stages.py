@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 from uopc_core.codegen.c_math import is_math
 from uopc_core.dtype import DType
-from uopc_core.loop.loop_ir import Compute, Effect, Holds, Load, Operand, Place, Result, Statement, Wrap
+from uopc_core.loop.loop_ir import CheckIndex, Compute, Effect, Holds, IndexValue, Load, LoopOperand, Result, Statement
 from uopc_core.loop.optimise import used_names
 
-__all__ = ["Call", "Stage", "Stages", "cut_stages", "drop_unused", "is_math_call"]
+__all__ = ["MathCall", "Stage", "Stages", "cut_stages", "drop_unused", "is_math_call"]
 
 
 @dataclass(slots=True)
-class Call:
+class MathCall:
     """A function of a block; operands are arrays."""
 
     result: str
@@ -37,8 +37,8 @@ class Stage:
     statements: list[Statement] = field(default_factory=list[Statement])
     takes: list[str] = field(default_factory=list[str])
     gives: list[str] = field(default_factory=list[str])
-    fills: list[tuple[str, Operand, DType]] = field(default_factory=list[tuple[str, Operand, DType]])
-    calls: list[Call] = field(default_factory=list[Call])
+    fills: list[tuple[str, LoopOperand, DType]] = field(default_factory=list[tuple[str, LoopOperand, DType]])
+    calls: list[MathCall] = field(default_factory=list[MathCall])
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ def is_math_call(s: object) -> bool:
     return isinstance(s, Compute) and is_math(s.op, s.of)
 
 
-def cut_stages(statements: Sequence[Statement], arrays_for: Sequence[Operand] = ()) -> Stages:
+def cut_stages(statements: Sequence[Statement], arrays_for: Sequence[LoopOperand] = ()) -> Stages:
     """The stages of a loop body; accumulated values named in `arrays_for` end up in arrays."""
     stage_of: dict[str, int] = {}
     made_by: dict[str, Result] = {}
@@ -97,7 +97,7 @@ def _add_statement(out: Stages, s: Statement, level: int, stage_of: dict[str, in
         if name not in stage_of or (stage_of[name] == level and not is_math_call(made_by[name])):
             continue
         maker = made_by[name]
-        if isinstance(maker, Load | Place | Holds) and not used_names(maker):
+        if isinstance(maker, Load | IndexValue | Holds) and not used_names(maker):
             if maker not in stage.statements:
                 stage.statements.append(maker)
         else:
@@ -120,11 +120,11 @@ def _give(out: Stages, name: str, stage_of: dict[str, int], made_by: dict[str, R
 def _add_call(out: Stages, s: Compute, stage_of: dict[str, int], made_by: dict[str, Result]) -> None:
     level = stage_of[s.name] - 1
     stage = out.stages[level]
-    call = Call(s.name, s)
+    call = MathCall(s.name, s)
     for i, arg in enumerate(s.args):
         if isinstance(arg, str) and arg in stage_of:
             maker = made_by[arg]
-            if stage_of[arg] < level and isinstance(maker, Load | Place | Holds) and not used_names(maker):
+            if stage_of[arg] < level and isinstance(maker, Load | IndexValue | Holds) and not used_names(maker):
                 if maker not in stage.statements:
                     stage.statements.append(maker)
                 if arg not in stage.gives:
@@ -147,7 +147,7 @@ def drop_unused(stage: Stage) -> None:
     used = set(stage.gives)
     kept: list[Statement] = []
     for s in reversed(stage.statements):
-        if isinstance(s, Effect | Wrap) or s.name in used:
+        if isinstance(s, Effect | CheckIndex) or s.name in used:
             used.update(used_names(s))
             kept.append(s)
     stage.statements = kept[::-1]

@@ -14,17 +14,17 @@ from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import (
     Acc,
     Accumulate,
+    CheckIndex,
     Compute,
-    Function,
     Holds,
+    IndexValue,
     Load,
-    Place,
+    LoopNest,
     Random,
     Result,
     Statement,
     Store,
     Update,
-    Wrap,
 )
 from uopc_core.loop.lower import writes_in_turn
 
@@ -41,7 +41,7 @@ class StatementWriter(AccessWriter):
         crossing: the two loops whose values wait for their order, the one along memory last.
     """
 
-    def __init__(self, function: Function, vector: bool) -> None:
+    def __init__(self, function: LoopNest, vector: bool) -> None:
         super().__init__(function)
         self.vector = vector
         self.accs: dict[str, tuple[Acc, str]] = {}
@@ -58,7 +58,7 @@ class StatementWriter(AccessWriter):
                 self.declare(s, self.load(s))
             case Compute():
                 self.declare(s, self.compute(s))
-            case Place():
+            case IndexValue():
                 index = self.index(s.index)
                 self.declare(s, index if s.dtype is dtypes.int64 else f"({C_TYPES[s.dtype]})({index})")
             case Random():
@@ -66,7 +66,7 @@ class StatementWriter(AccessWriter):
                 self.declare(s, f"squares64({self.index(s.index)}, {self.operand(s.key)})")
             case Holds():
                 self.declare(s, self.holds(s.conds))
-            case Wrap():
+            case CheckIndex():
                 self.wrap(s)
             case Store():
                 self.line(f"{self.pointers[s.buffer]}[{self.index(s.index)}] = {self.operand(s.value)};")
@@ -86,7 +86,7 @@ class StatementWriter(AccessWriter):
             return rounded(self.need_typed, text)
         return text
 
-    def wrap(self, s: Wrap) -> None:
+    def wrap(self, s: CheckIndex) -> None:
         helper(self.need_typed, "fail")
         self.uses_status = True
         value, size = self.operand(s.value), self.integer(s.size)

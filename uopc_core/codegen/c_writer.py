@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
 from uopc_core.codegen.helpers import helper
 from uopc_core.loop.index import Atom, Cond, Div, Index, Mod, Value, Var
-from uopc_core.loop.loop_ir import Const, Operand
+from uopc_core.loop.loop_ir import Const, LoopOperand
 
 __all__ = ["Writer"]
 
@@ -82,7 +82,7 @@ class Writer:
 
     # --- expressions ---
 
-    def operand(self, x: Operand) -> str:
+    def operand(self, x: LoopOperand) -> str:
         if isinstance(x, Const):
             return literal(x.value, x.dtype)
         return self.renamed.get(x, x)

@@ -20,7 +20,7 @@ from uopc_core.interpret.reductions import RUN, Runs, can_be_cut, pieces, reduct
 from uopc_core.ir.op import ELEMENTWISE, VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["Group", "find_groups"]
+__all__ = ["BlockGroup", "find_groups"]
 
 Array = np.ndarray[Any, Any]
 Index = tuple[slice, ...]
@@ -33,7 +33,7 @@ _VIEWS = VIEW_OPS - {Ops.RESHAPE}  # what a row of all elements is a copy of
 
 
 @dataclass(frozen=True)
-class Group:
+class BlockGroup:
     """Nodes that are evaluated together: an expression, or a reduction of one whose axes may be permuted first.
 
     Attributes:
@@ -64,7 +64,7 @@ class Group:
 # -------------------------------------------------------------------------------------------------------- which nodes
 
 
-def find_groups(order: Sequence[UOp], closed: Iterable[UOp], apart: Container[UOp] = ()) -> dict[UOp, Group]:
+def find_groups(order: Sequence[UOp], closed: Iterable[UOp], apart: Container[UOp] = ()) -> dict[UOp, BlockGroup]:
     """The groups among the nodes of `order`, sources first, by their roots.
 
     Args:
@@ -109,10 +109,10 @@ def _joins(node: UOp, readers: Sequence[UOp], root: UOp) -> bool:
     return node.op in ELEMENTWISE
 
 
-def _group(root: UOp, nodes: tuple[UOp, ...]) -> Group:
+def _group(root: UOp, nodes: tuple[UOp, ...]) -> BlockGroup:
     known = {*nodes}
     read = [s for node in nodes if node.op in ELEMENTWISE for s in node.src if s not in known]
-    return Group(root, nodes, tuple(dict.fromkeys(read or [_reduced(root)])))
+    return BlockGroup(root, nodes, tuple(dict.fromkeys(read or [_reduced(root)])))
 
 
 def _reduced(root: UOp) -> UOp:
@@ -121,7 +121,7 @@ def _reduced(root: UOp) -> UOp:
     return source.src[0] if source.op is Ops.PERMUTE else source
 
 
-def _is_worth_it(group: Group) -> bool:
+def _is_worth_it(group: BlockGroup) -> bool:
     root = group.root
     if root.op is not Ops.REDUCE:
         return len(group.inside) > 1 or (root.op not in _PLAIN and not isinstance(NUMPY_OPS[root.op](root), np.ufunc))
@@ -160,7 +160,7 @@ def _counter(leaf: UOp) -> _Counter | None:
 class _Expression:
     """Elementwise NumPy calls on numbered values, of which the first are the leaves."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: BlockGroup) -> None:
         number = {leaf: i for i, leaf in enumerate(group.leaves)}
         self.counters = {i: found for i, leaf in enumerate(group.leaves) if (found := _counter(leaf)) is not None}
         self.steps: list[tuple[Callable[..., Any], tuple[int, ...]]] = []
@@ -220,7 +220,7 @@ def _part(x: Any, index: Index) -> Any:
 class _Elements:
     """The value of an elementwise root."""
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: BlockGroup) -> None:
         self.expression = _Expression(group)
         self.shape, self.dtype = group.root.shape, group.root.dtype
 
@@ -242,7 +242,7 @@ class _Reduction:
     Rows of at most BLOCK elements are reduced whole, longer ones in runs.
     """
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: BlockGroup) -> None:
         root = group.root
         self.expression = _Expression(group)
         self.how, n = root.arg

@@ -1,6 +1,6 @@
 """NumPy evaluation of a graph of a few nodes, at once: each value by need, without making a program of the graph.
 
-The rules, and so every bit, are those of `numpy_interp.Program`, which is for graphs that are large, deep (this
+The rules, and so every bit, are those of `numpy_interp.NumPyProgram`, which is for graphs that are large, deep (this
 recurses) or run again.
 """
 

@@ -1,6 +1,6 @@
 """NumPy evaluation of any graph: the truth that kernels are compared with, and the executor of small and cold ones.
 
-`lower_to_numpy` turns a graph into a flat list of NumPy calls once; `Program.run` costs little more than the calls.
+`lower_to_numpy` turns a graph into a flat list of NumPy calls once; `NumPyProgram.run` costs little more than they do.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.interpret.blockwise import LARGE, Group, find_groups
+from uopc_core.interpret.blockwise import LARGE, BlockGroup, find_groups
 from uopc_core.interpret.loops import loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_ops import NUMPY_OPS, NumpyFunction
 from uopc_core.interpret.rules import Array, call_of, extern_key, hand_out, viewed
@@ -21,17 +21,17 @@ from uopc_core.interpret.strided import Write, find_writes, strided_slice
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 
-__all__ = ["NUMPY_OPS", "Array", "Program", "evaluate", "lower_to_numpy"]
+__all__ = ["NUMPY_OPS", "Array", "NumPyProgram", "evaluate", "lower_to_numpy"]
 
 # (function, src, out, dead): slots[out] = function(*slots[src]), after which nobody needs the slots `dead`
-Step = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
+NumPyStep = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
 
 _FOREIGN = -1  # owner of memory that a program must not hand out
 _CONST, _EXTERN = Ops.CONST, Ops.EXTERN
 _WRITE_OVER = frozenset({Ops.WHERE, Ops.SCATTER})  # ops whose function takes `out`, besides ufuncs
 
 
-class Program:
+class NumPyProgram:
     """A graph as NumPy calls on numbered slots, of which the first hold the inputs."""
 
     __slots__ = ("_memories", "_roots", "_scalars", "_slots", "_steps", "n_inputs")
@@ -41,7 +41,7 @@ class Program:
         inputs: Sequence[UOp],
         slots: list[Any],
         memories: list[tuple[int, Any]],
-        steps: list[Step],
+        steps: list[NumPyStep],
         roots: list[tuple[int, UOp, bool]],
     ) -> None:
         self.n_inputs = len(inputs)
@@ -127,7 +127,7 @@ class _Lowering:
                 self.large[slot] = node
         self.slot_of[node] = slot
 
-    def add_group(self, group: Group) -> None:
+    def add_group(self, group: BlockGroup) -> None:
         """One step for nodes that are evaluated together."""
         slot = self.slot_of[group.root] = self.new_slot()
         if group.root.op is not Ops.REDUCE:
@@ -150,9 +150,9 @@ class _Lowering:
         self.steps.append((itemgetter(node.arg[2]), (self.extern_calls[key],), slot))
         return slot
 
-    def finish(self, kept: Iterable[int]) -> list[Step]:
+    def finish(self, kept: Iterable[int]) -> list[NumPyStep]:
         """The steps that something reads, each with the slots that it is the last to read; `kept` never die."""
-        steps: list[Step] = []
+        steps: list[NumPyStep] = []
         alive = set(kept)
         sharing = Counter([self.owner[i] for i in alive])
         for function, src, out in reversed(self.steps):
@@ -170,7 +170,7 @@ class _Lowering:
         steps.reverse()
         return [step for step in steps if not self.fold(step)]
 
-    def fold(self, step: Step) -> bool:
+    def fold(self, step: NumPyStep) -> bool:
         """Run a movement of a constant now: it is a view, which costs no memory to keep."""
         function, src, out, _ = step
         if self.owner[out] != _FOREIGN or any(self.slots[i] is None for i in src):
@@ -202,7 +202,7 @@ def _is_whole(x: Any) -> bool:
     return x.base is None or getattr(x.base, "nbytes", 0) == x.nbytes
 
 
-def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iterable[UOp] = ()) -> Program:
+def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iterable[UOp] = ()) -> NumPyProgram:
     """The program that computes `roots` of the values of `inputs` (PARAMs, or any nodes).
 
     What is in memory already is read from there when the program runs.
@@ -230,11 +230,11 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iter
         results.append((slot, root, low.owner[slot] in taken))
         taken.add(low.owner[slot])
     steps = low.finish([slot for slot, _, _ in results])
-    return Program(inputs, low.slots, low.memories, steps, results)
+    return NumPyProgram(inputs, low.slots, low.memories, steps, results)
 
 
 def evaluate(roots: Sequence[UOp], env: Mapping[UOp, Any] | None = None) -> list[Array]:
-    """The values of `roots`; `env` gives those of PARAMs, or of any nodes. For many runs keep the `Program` instead.
+    """The values of `roots`; `env` gives those of PARAMs, or of any nodes. For many runs keep a `NumPyProgram`.
 
     Returns:
         One array per root: C-contiguous, of exactly its shape and dtype, sharing memory with nothing else.

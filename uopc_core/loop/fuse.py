@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from uopc_core.loop.loop_ir import Function
+from uopc_core.loop.loop_ir import LoopNest
 from uopc_core.loop.lower import lower_call
 from uopc_core.loop.rows import lower_rows
 from uopc_core.schedule.kernel import KernelCall
@@ -13,16 +13,16 @@ from uopc_core.schedule.kernel import KernelCall
 __all__ = ["fuse_rows", "lower_group"]
 
 _MAX_GROUP = 8
-Group = tuple[KernelCall, ...]
+FusedCalls = tuple[KernelCall, ...]
 
 
-def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[Group]:
+def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[FusedCalls]:
     """Consecutive kernels that share their rows, in groups; a group of one is the plain case.
 
     Args:
         needed: slots that somebody reads besides these calls.
     """
-    groups: list[Group] = []
+    groups: list[FusedCalls] = []
     start = 0
     while start < len(calls):
         stop = start + 1
@@ -40,7 +40,7 @@ def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[Gro
     return groups
 
 
-def lower_group(group: Group, needed: AbstractSet[int]) -> Function:
+def lower_group(group: FusedCalls, needed: AbstractSet[int]) -> LoopNest:
     """The function of a group that `fuse_rows` made."""
     if len(group) == 1:
         return lower_call(group[0], needed)

@@ -19,17 +19,18 @@ __all__ = [
     "Acc",
     "Accumulate",
     "Block",
-    "Buffer",
+    "CheckIndex",
     "Compute",
     "Const",
     "Effect",
-    "Function",
     "Holds",
+    "IndexValue",
     "Item",
     "Load",
     "Loop",
-    "Operand",
-    "Place",
+    "LoopNest",
+    "LoopOperand",
+    "Memory",
     "Random",
     "Result",
     "RowReduce",
@@ -40,7 +41,6 @@ __all__ = [
     "TileReduce",
     "Unless",
     "Update",
-    "Wrap",
     "indices_of",
     "map_indices",
     "operands_of",
@@ -61,7 +61,7 @@ class Const:
         return f"{literal_text(self.value)}:{name_of(self.dtype)}"
 
 
-Operand = str | Const  # the name of a result, or a literal
+LoopOperand = str | Const  # the name of a result, or a literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,12 @@ class Compute:
     name: str
     dtype: DType
     op: Ops
-    args: tuple[Operand, ...]
+    args: tuple[LoopOperand, ...]
     of: DType
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IndexValue:
     """The value of an index expression, converted to `dtype`."""
 
     name: str
@@ -101,7 +101,7 @@ class Random:
 
     name: str
     dtype: DType
-    key: Operand
+    key: LoopOperand
     index: Index
 
 
@@ -115,12 +115,12 @@ class Holds:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrap:
+class CheckIndex:
     """An index of the user's, from the end if negative, checked against `size`. 0 where the guard does not hold."""
 
     name: str
     dtype: DType
-    value: Operand
+    value: LoopOperand
     of: DType
     size: int
     axis: int
@@ -131,7 +131,7 @@ class Wrap:
 class Store:
     buffer: int
     index: Index
-    value: Operand
+    value: LoopOperand
     dtype: DType
 
 
@@ -141,7 +141,7 @@ class Update:
 
     buffer: int
     index: Index
-    value: Operand
+    value: LoopOperand
     mode: str
     dtype: DType
 
@@ -151,10 +151,10 @@ class Accumulate:
     """Combine a value into the accumulator `acc`."""
 
     acc: str
-    value: Operand
+    value: LoopOperand
 
 
-Result = Load | Compute | Place | Random | Holds | Wrap  # what has a name and a dtype
+Result = Load | Compute | IndexValue | Random | Holds | CheckIndex  # what has a name and a dtype
 Effect = Store | Update | Accumulate
 Statement = Result | Effect
 
@@ -249,7 +249,7 @@ Block = tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Buffer:
+class Memory:
     """Memory that a function works on: `slot` of the plan; a `row` of scratch exists once per thread."""
 
     slot: int
@@ -260,7 +260,7 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class LoopNest:
     """A whole kernel: one C function.
 
     Attributes:
@@ -270,7 +270,7 @@ class Function:
     """
 
     name: str
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[Memory, ...]
     scalars: tuple[tuple[int, DType], ...]
     body: Block
     extent: int
@@ -279,24 +279,24 @@ class Function:
     inplace: tuple[int, ...] = ()
 
 
-def operands_of(s: Statement) -> tuple[Operand, ...]:
+def operands_of(s: Statement) -> tuple[LoopOperand, ...]:
     """What a statement takes, the names inside its indices not counted."""
     match s:
         case Compute():
             return s.args
-        case Wrap() | Store() | Update() | Accumulate():
+        case CheckIndex() | Store() | Update() | Accumulate():
             return (s.value,)
         case Random():
             return (s.key,)
-        case Load() | Place() | Holds():
+        case Load() | IndexValue() | Holds():
             return ()
 
 
 def indices_of(s: Statement) -> Iterator[Index]:
     """Every index expression in a statement."""
-    if isinstance(s, Load | Place | Random | Store | Update):
+    if isinstance(s, Load | IndexValue | Random | Store | Update):
         yield s.index
-    if isinstance(s, Load | Wrap):
+    if isinstance(s, Load | CheckIndex):
         for cond in s.guard:
             yield cond.expr
     if isinstance(s, Holds):
@@ -309,11 +309,11 @@ def map_indices(s: Statement, change: Any) -> Statement:
     if isinstance(s, Load):
         guard = tuple([Cond(change(cond.expr)) for cond in s.guard])
         return replace(s, index=change(s.index), guard=guard)
-    if isinstance(s, Place | Random | Store | Update):
+    if isinstance(s, IndexValue | Random | Store | Update):
         return replace(s, index=change(s.index))
     if isinstance(s, Holds):
         return replace(s, conds=tuple([Cond(change(cond.expr)) for cond in s.conds]))
-    if isinstance(s, Wrap):
+    if isinstance(s, CheckIndex):
         return replace(s, guard=tuple([Cond(change(cond.expr)) for cond in s.guard]))
     return s
 
@@ -328,13 +328,13 @@ def _print_statement(s: Statement) -> str:
             return f"{s.name}:{name_of(s.dtype)} = buf{s.buffer}[{s.index}]{guard}"
         case Compute():
             return f"{s.name}:{name_of(s.dtype)} = {s.op.name.lower()}({', '.join(map(str, s.args))})"
-        case Place():
+        case IndexValue():
             return f"{s.name}:{name_of(s.dtype)} = {s.index}"
         case Random():
             return f"{s.name}:{name_of(s.dtype)} = random({s.key}, {s.index})"
         case Holds():
             return f"{s.name} = {' and '.join(map(str, s.conds))}"
-        case Wrap():
+        case CheckIndex():
             return f"{s.name} = wrap({s.value}, size={s.size}, axis={s.axis})"
         case Store():
             return f"buf{s.buffer}[{s.index}] = {s.value}"
@@ -383,7 +383,7 @@ def print_block(block: Block) -> str:
     return "\n".join(_lines(block, 0))
 
 
-def print_function(function: Function) -> str:
+def print_function(function: LoopNest) -> str:
     """A function as text: its memory, then its nest."""
     lines = [f"# loops: {function.name}, parallel over {function.extent}"]
     for number, buffer in enumerate(function.buffers):

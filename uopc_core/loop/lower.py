@@ -12,11 +12,11 @@ from uopc_core.ir.uop import UOp, walk
 from uopc_core.loop.index import Index
 from uopc_core.loop.loop_ir import (
     Block,
-    Buffer,
-    Function,
     Item,
     Load,
     Loop,
+    LoopNest,
+    Memory,
     RowReduce,
     Scan,
     Scope,
@@ -26,27 +26,27 @@ from uopc_core.loop.loop_ir import (
     Update,
 )
 from uopc_core.loop.nest import Nest, build_nest
-from uopc_core.loop.rangeify import Source
-from uopc_core.loop.space import Call, space_of
+from uopc_core.loop.rangeify import InputName
+from uopc_core.loop.space import BoundKernel, space_of
 from uopc_core.schedule.kernel import KernelCall
 
-__all__ = ["Bindings", "finish_function", "lower_call", "work_of", "writes_in_turn"]
+__all__ = ["Parameters", "finish_function", "lower_call", "work_of", "writes_in_turn"]
 
 _GRAIN = 16384  # elements that are worth handing to another thread
 
 
-class Bindings:
+class Parameters:
     """Numbers the buffers and scalars of the calls of one function."""
 
     def __init__(self) -> None:
-        self.buffers: list[Buffer] = []
+        self.buffers: list[Memory] = []
         self.number: dict[int, int] = {}
         self.scalars: list[tuple[int, DType]] = []
 
     def buffer(self, slot: int, dtype: DType, size: int, written: bool) -> int:
         if slot not in self.number:
             self.number[slot] = len(self.buffers)
-            self.buffers.append(Buffer(slot, dtype, written, size))
+            self.buffers.append(Memory(slot, dtype, written, size))
         return self.number[slot]
 
     def scalar(self, number: int, dtype: DType) -> str:
@@ -54,9 +54,9 @@ class Bindings:
             self.scalars.append((number, dtype))
         return f"s{self.scalars.index((number, dtype))}"
 
-    def params(self, call: KernelCall) -> dict[int, Source]:
+    def params(self, call: KernelCall) -> dict[int, InputName]:
         """What each PARAM of a call stands for."""
-        found: dict[int, Source] = {}
+        found: dict[int, InputName] = {}
         for node in walk(call.kernel.outputs):
             if node.op is Ops.PARAM:
                 index: int = node.arg[0]
@@ -68,12 +68,12 @@ class Bindings:
         return found
 
 
-def lower_call(call: KernelCall, needed: AbstractSet[int]) -> Function:
+def lower_call(call: KernelCall, needed: AbstractSet[int]) -> LoopNest:
     """The function that computes one kernel. Outputs that nobody needs are not stored."""
-    bind = Bindings()
+    bind = Parameters()
     outputs = list(zip(call.kernel.outputs, call.outputs, strict=True))
     targets = [bind.buffer(slot, out.dtype, out.size, True) if slot in needed else None for out, slot in outputs]
-    nest = build_nest(Call(call.kernel, bind.params(call), tuple(targets)))
+    nest = build_nest(BoundKernel(call.kernel, bind.params(call), tuple(targets)))
     return finish_function(bind, nest, work_of(call.kernel.outputs[0], space_of_root(call)))
 
 
@@ -90,10 +90,10 @@ def work_of(root: UOp, space: Sequence[int]) -> int:
     return prod(space) * max(1, n_ops)
 
 
-def finish_function(bind: Bindings, nest: Nest, work: int) -> Function:
+def finish_function(bind: Parameters, nest: Nest, work: int) -> LoopNest:
     inner = max(1, work // max(1, nest.extent))
     grain = max(1, _GRAIN // inner)
-    return Function(
+    return LoopNest(
         name=f"{nest.letter}{_loops_text(nest.body)}",
         buffers=tuple(bind.buffers),
         scalars=tuple(bind.scalars),
@@ -119,7 +119,7 @@ def _loops_text(block: Block) -> str:
     return ""
 
 
-def inplace_buffers(buffers: Sequence[Buffer], nest: Nest) -> tuple[int, ...]:
+def inplace_buffers(buffers: Sequence[Memory], nest: Nest) -> tuple[int, ...]:
     """Inputs that may be the same memory as an output: those that are read only at the element which is then written,
     or the base of a scatter.
 
@@ -155,11 +155,11 @@ def _but_copies(body: Block) -> Block:
     return tuple([item for item in body if not isinstance(item, Unless)])
 
 
-def _size_of(buffer: Buffer) -> tuple[int, int]:
+def _size_of(buffer: Memory) -> tuple[int, int]:
     return buffer.size, buffer.dtype.itemsize
 
 
-def writes_in_turn(function: Function) -> bool:
+def writes_in_turn(function: LoopNest) -> bool:
     """Whether neighbouring elements, or the parts of one, may be computed by different statements."""
     places: dict[int, set[Index]] = {}
     for item in _accesses(function.body):

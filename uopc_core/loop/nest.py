@@ -13,6 +13,7 @@ from uopc_core.loop.loop_ir import (
     Acc,
     Accumulate,
     Block,
+    CheckIndex,
     Item,
     Loop,
     RowReduce,
@@ -21,7 +22,6 @@ from uopc_core.loop.loop_ir import (
     Statement,
     TileReduce,
     Unless,
-    Wrap,
 )
 from uopc_core.loop.optimise import collapse, crossing_loop, depths_of, find_thresholds, order_loops, strided_accesses
 from uopc_core.loop.rangeify import Coords
@@ -29,7 +29,7 @@ from uopc_core.loop.space import (
     IN_TURN,
     NO_AXES,
     Axes,
-    Call,
+    BoundKernel,
     Lower,
     Lowered,
     Space,
@@ -77,7 +77,7 @@ class Nest:
 Placed = list[tuple[int, Item]]
 
 
-def build_nest(call: Call) -> Nest:
+def build_nest(call: BoundKernel) -> Nest:
     """The loops of one kernel, after those that check the indices of gathers and scatters of no elements."""
     nest = _nest_of(call)
     checks = _checks(call)
@@ -86,7 +86,7 @@ def build_nest(call: Call) -> Nest:
     return replace(nest, body=(*checks, *nest.body), extent=max(1, nest.extent))
 
 
-def _checks(call: Call) -> Block:
+def _checks(call: BoundKernel) -> Block:
     """Loops over indices that no loop over elements reads, since there are none: they may still be out of bounds."""
     block: Block = ()
     for number, (shape, indices) in enumerate(empty_accesses(call.kernel)):
@@ -98,7 +98,7 @@ def _checks(call: Call) -> Block:
     return block
 
 
-def _nest_of(call: Call) -> Nest:
+def _nest_of(call: BoundKernel) -> Nest:
     root = call.kernel.outputs[0]
     if root.op is Ops.SCATTER:
         return _scatter_nest(call)
@@ -132,7 +132,7 @@ def wrap_loops(order: Sequence[Var], placed: Placed, level: int = 0, simd: bool 
 
 
 def _is_vectorizable(block: Block) -> bool:
-    return not any(isinstance(item, Wrap) for item in block)
+    return not any(isinstance(item, CheckIndex) for item in block)
 
 
 def mark_parallel(block: Block) -> Block:
@@ -352,7 +352,7 @@ def tile_reduce(kept: Sequence[Var], reduced: Sequence[Var], tile: Var, lowered:
 # --------------------------------------------------------------------------------------------------- scans and scatters
 
 
-def _scan_nest(call: Call) -> Nest:
+def _scan_nest(call: BoundKernel) -> Nest:
     space = space_of(call.kernel)
     if 0 in space.full:
         return Nest((), 0, "S")
@@ -373,7 +373,7 @@ def _scan_nest(call: Call) -> Nest:
     return Nest(mark_parallel(block), kept_loops[0].extent, "S")
 
 
-def _scatter_nest(call: Call) -> Nest:
+def _scatter_nest(call: BoundKernel) -> Nest:
     node = call.kernel.outputs[0]
     base, value, first_index = node.src[0], node.src[1], node.src[2]
     copy: Block = ()

@@ -12,15 +12,15 @@ from dataclasses import replace
 from uopc_core.loop.index import Div, Index, Mod, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import (
     Accumulate,
+    CheckIndex,
     Compute,
     Effect,
     Load,
-    Operand,
+    LoopOperand,
     Random,
     Statement,
     Store,
     Update,
-    Wrap,
     indices_of,
     map_indices,
     operands_of,
@@ -44,7 +44,7 @@ def live_statements(statements: Sequence[Statement]) -> list[Statement]:
     needed: set[str] = set()
     live: list[Statement] = []
     for s in reversed(statements):
-        if not isinstance(s, Effect | Wrap) and s.name not in needed:
+        if not isinstance(s, Effect | CheckIndex) and s.name not in needed:
             continue
         live.append(s)
         needed.update(used_names(s))
@@ -75,7 +75,7 @@ def crossing_loop(loops: Sequence[Var], statements: Iterable[Statement]) -> Var 
     return None
 
 
-def replace_operands(s: Statement, values: Mapping[str, Operand]) -> Statement:
+def replace_operands(s: Statement, values: Mapping[str, LoopOperand]) -> Statement:
     """The statement with other operands in the place of those named."""
     if not any(operand in values for operand in operands_of(s) if isinstance(operand, str)):
         return s
@@ -84,7 +84,7 @@ def replace_operands(s: Statement, values: Mapping[str, Operand]) -> Statement:
         return replace(s, args=new)
     if isinstance(s, Random):
         return replace(s, key=new[0])
-    assert isinstance(s, Wrap | Store | Update | Accumulate), s
+    assert isinstance(s, CheckIndex | Store | Update | Accumulate), s
     return replace(s, value=new[0])
 
 
@@ -108,7 +108,7 @@ def find_thresholds(statements: Iterable[Statement], var: Var) -> list[int]:
     """Values of `var` inside its range at which a condition on it alone changes."""
     found: set[int] = set()
     for s in statements:
-        conds = s.guard if isinstance(s, Load | Wrap) else getattr(s, "conds", ())
+        conds = s.guard if isinstance(s, Load | CheckIndex) else getattr(s, "conds", ())
         for cond in conds:
             threshold = cond.threshold()
             if threshold is not None and threshold[0] == var and var.lo < threshold[1] < var.hi:

@@ -17,24 +17,24 @@ from uopc_core.ir.op import COMPARISONS, ELEMENTWISE, IDENTITIES, Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.loop.index import ZERO, Cond, Index, Value, flatten, unflatten
 from uopc_core.loop.loop_ir import (
+    CheckIndex,
     Compute,
     Const,
     Holds,
+    IndexValue,
     Load,
-    Operand,
-    Place,
+    LoopOperand,
     Random,
     Statement,
-    Wrap,
 )
 
-__all__ = ["Lowering", "Source"]
+__all__ = ["InputName", "Lowering"]
 
 Coords = tuple[Index, ...]
 Guard = tuple[Cond, ...]
 Request = tuple[UOp, Coords, Guard]
-Steps = Generator[Request, Operand, Operand]
-Source = int | str  # what a PARAM is: the number of a buffer, or the name of a scalar result
+Steps = Generator[Request, LoopOperand, LoopOperand]
+InputName = int | str  # what a PARAM is: the number of a buffer, or the name of a scalar result
 
 
 class Lowering:
@@ -45,11 +45,11 @@ class Lowering:
         known: results that exist already, as the accumulators of reductions do.
     """
 
-    def __init__(self, params: Mapping[int, Source], prefix: str = "v") -> None:
+    def __init__(self, params: Mapping[int, InputName], prefix: str = "v") -> None:
         self.params = params
         self.statements: list[Statement] = []
-        self.known: dict[UOp, Operand] = {}
-        self.memo: dict[Request, Operand] = {}
+        self.known: dict[UOp, LoopOperand] = {}
+        self.memo: dict[Request, LoopOperand] = {}
         self.made: dict[tuple[object, ...], str] = {}
         self.places: dict[str, Index] = {}
         self.zero_unless: dict[str, Guard] = {}
@@ -60,7 +60,7 @@ class Lowering:
         self.next_name += 1
         return f"{self.prefix}{self.next_name - 1}"
 
-    def value(self, node: UOp, at: Coords, guard: Guard = ()) -> Operand:
+    def value(self, node: UOp, at: Coords, guard: Guard = ()) -> LoopOperand:
         """The value of `node` at coordinates `at`."""
         root = (node, at, guard)
         stack: list[tuple[Request, Steps]] = []
@@ -77,7 +77,7 @@ class Lowering:
         assert answer is not None, node
         return answer
 
-    def _start(self, request: Request, stack: list[tuple[Request, Steps]]) -> Operand | None:
+    def _start(self, request: Request, stack: list[tuple[Request, Steps]]) -> LoopOperand | None:
         """The answer to a request if it is known or immediate; else None, and its rule on the stack."""
         node, at, guard = request
         while node.op in _MOVES:
@@ -111,7 +111,7 @@ class Lowering:
     def holds(self, conds: Guard) -> str:
         return self.emit(("holds", conds), lambda name: Holds(name, dtypes.bool, conds))
 
-    def select(self, cond: Operand, node: UOp, x: Operand, y: Operand) -> Operand:
+    def select(self, cond: LoopOperand, node: UOp, x: LoopOperand, y: LoopOperand) -> LoopOperand:
         if isinstance(cond, Const):
             return x if cond.value else y
         if same_operand(x, y):
@@ -120,13 +120,13 @@ class Lowering:
             return cond if x.value else self.compute(Ops.NOT, node, (cond,), dtypes.bool)
         return self.compute(Ops.WHERE, node, (cond, x, y), node.dtype)
 
-    def compute(self, op: Ops, node: UOp, args: tuple[Operand, ...], of: DType) -> str:
+    def compute(self, op: Ops, node: UOp, args: tuple[LoopOperand, ...], of: DType) -> str:
         dtype = dtypes.bool if op in COMPARISONS else node.dtype
         key = ("compute", op, dtype, of, *[str(a) if isinstance(a, Const) else a for a in args])
         return self.emit(key, lambda name: Compute(name, dtype, op, args, of))
 
 
-def same_operand(x: Operand, y: Operand) -> bool:
+def same_operand(x: LoopOperand, y: LoopOperand) -> bool:
     if isinstance(x, Const) and isinstance(y, Const):
         return str(x) == str(y)
     return x == y
@@ -206,7 +206,7 @@ _MOVES: dict[Ops, Callable[[UOp, Coords], Coords]] = {
 # ---------------------------------------------------------------------------------------------------------------- rules
 
 
-def _immediate(operand: Operand) -> Steps:
+def _immediate(operand: LoopOperand) -> Steps:
     """A rule that asks for nothing: the `yield` makes it a generator, and is never reached."""
     return operand
     yield
@@ -227,7 +227,7 @@ def _lower_param(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
 
 def _lower_iota(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
     index = at[0]
-    name = low.emit(("place", node.dtype, index), lambda name: Place(name, node.dtype, index))
+    name = low.emit(("place", node.dtype, index), lambda name: IndexValue(name, node.dtype, index))
     limit = 2 ** (8 * node.dtype.itemsize - (node.dtype.kind == "i"))
     if index.lo >= 0 and index.hi < limit:
         low.places[name] = index
@@ -241,7 +241,7 @@ def _lower_random(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
 
 
 def _lower_elementwise(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
-    args: list[Operand] = []
+    args: list[LoopOperand] = []
     for source in node.src:
         args.append((yield source, at, guard))
     if node.op in COMPARISONS:
@@ -255,7 +255,7 @@ def _lower_elementwise(low: Lowering, node: UOp, at: Coords, guard: Guard) -> St
     return low.compute(node.op, node, tuple(args), node.src[0].dtype)
 
 
-def _compare_places(low: Lowering, op: Ops, args: list[Operand]) -> Operand | None:
+def _compare_places(low: Lowering, op: Ops, args: list[LoopOperand]) -> LoopOperand | None:
     """A comparison of coordinates with each other or with constants, as a condition on loop variables."""
     sides = [_place_of(low, arg) for arg in args]
     if sides[0] is None or sides[1] is None or not any(isinstance(arg, str) for arg in args):
@@ -275,13 +275,13 @@ def _compare_places(low: Lowering, op: Ops, args: list[Operand]) -> Operand | No
     return low.holds(unknown) if unknown else Const(True, dtypes.bool)
 
 
-def _place_of(low: Lowering, arg: Operand) -> Index | None:
+def _place_of(low: Lowering, arg: LoopOperand) -> Index | None:
     if isinstance(arg, Const):
         return Index((), arg.value) if is_integer(arg.dtype) else None
     return low.places.get(arg)
 
 
-def _fold_bool(op: Ops, args: list[Operand]) -> Operand | None:
+def _fold_bool(op: Ops, args: list[LoopOperand]) -> LoopOperand | None:
     if op is Ops.NOT:
         return Const(not args[0].value, dtypes.bool) if isinstance(args[0], Const) else None
     for arg, other in (args, args[::-1]):
@@ -325,7 +325,7 @@ def _open(conds: Sequence[Cond], guard: Guard) -> Guard:
 def _lower_concat(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
     axis: int = node.arg
     start = 0
-    parts: list[tuple[Guard, Operand]] = []
+    parts: list[tuple[Guard, LoopOperand]] = []
     for source in node.src:
         i = at[axis] + -start
         n = source.shape[axis]
@@ -351,7 +351,7 @@ def _lower_small_reduce(low: Lowering, node: UOp, at: Coords, guard: Guard) -> S
     assert 0 < prod(extents) <= 64, f"a reduction of {extents} inside of a kernel: {node}"
     # a sum starts from 0, and 0.0 + -0.0 is 0.0; a complex product starts from 1, which times inf is not inf
     starts = (how is Ops.ADD and is_inexact(node.dtype)) or (how is Ops.MUL and is_complex(node.dtype))
-    out: Operand | None = Const(node.dtype.type(how is Ops.MUL).item(), node.dtype) if starts else None
+    out: LoopOperand | None = Const(node.dtype.type(how is Ops.MUL).item(), node.dtype) if starts else None
     for inner in product(*[range(extent) for extent in extents]):
         x = yield source, (*at, *[Index((), i) for i in inner]), guard
         out = x if out is None else low.compute(how, node, (x, out), node.dtype)
@@ -369,14 +369,14 @@ def _lower_index(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
     return (yield x, (*places, *at[n:]), guard)
 
 
-def wrapped(low: Lowering, value: Operand, index: UOp, size: int, axis: int, guard: Guard) -> Index:
+def wrapped(low: Lowering, value: LoopOperand, index: UOp, size: int, axis: int, guard: Guard) -> Index:
     """The checked index `value` along an axis."""
     place = _place_of(low, value)
     if place is not None and place.lo >= -size and place.hi < size and (place.lo >= 0 or place.hi < 0):
         return place + size if place.hi < 0 else place
     name = low.emit(
         ("wrap", str(value), size, axis, guard),
-        lambda name: Wrap(name, dtypes.int64, value, index.dtype, size, axis, guard),
+        lambda name: CheckIndex(name, dtypes.int64, value, index.dtype, size, axis, guard),
     )
     return Index.of(Value(name, size))
 

@@ -14,11 +14,11 @@ from math import prod
 
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Index, Var, atoms_of, flatten
-from uopc_core.loop.loop_ir import Acc, Function, Load, Operand, Statement, Store
-from uopc_core.loop.lower import Bindings, finish_function, work_of
+from uopc_core.loop.loop_ir import Acc, Load, LoopNest, LoopOperand, Statement, Store
+from uopc_core.loop.lower import Parameters, finish_function, work_of
 from uopc_core.loop.nest import Nest, Placed, mark_parallel, order_reduced, place_map, place_rows, tile_of, wrap_loops
 from uopc_core.loop.optimise import collapse, find_split, find_thresholds, order_loops, replace_operands
-from uopc_core.loop.space import Axes, Call, Lowered, Space, empty_accesses, lower_kernel, space_of
+from uopc_core.loop.space import Axes, BoundKernel, Lowered, Space, empty_accesses, lower_kernel, space_of
 from uopc_core.schedule.kernel import KernelCall
 
 __all__ = ["lower_rows"]
@@ -40,7 +40,7 @@ class _Phase:
     reduces: bool
 
 
-def lower_rows(group: Sequence[KernelCall], needed: AbstractSet[int]) -> Function | None:
+def lower_rows(group: Sequence[KernelCall], needed: AbstractSet[int]) -> LoopNest | None:
     """The function that runs `group` row by row, or None where that is not possible or not worth it."""
     spaces = _spaces_of(group)
     if spaces is None:
@@ -84,8 +84,8 @@ def _spaces_of(group: Sequence[KernelCall]) -> list[Space] | None:
     return out
 
 
-def _bind(group: Sequence[KernelCall], needed: AbstractSet[int]) -> tuple[Bindings, list[Call]]:
-    bind = Bindings()
+def _bind(group: Sequence[KernelCall], needed: AbstractSet[int]) -> tuple[Parameters, list[BoundKernel]]:
+    bind = Parameters()
     read = {slot for call in group for slot in call.reads}
     targets: list[tuple[int | None, ...]] = []
     for call in group:
@@ -100,13 +100,13 @@ def _bind(group: Sequence[KernelCall], needed: AbstractSet[int]) -> tuple[Bindin
         )
     prefixes = ["", *"bcdefgh"]
     calls = [
-        Call(call.kernel, bind.params(call), target, prefixes[i] if i < len(prefixes) else f"z{i}")
+        BoundKernel(call.kernel, bind.params(call), target, prefixes[i] if i < len(prefixes) else f"z{i}")
         for i, (call, target) in enumerate(zip(group, targets, strict=True))
     ]
     return bind, calls
 
 
-def _lower_phase(call: Call, space: Space, outer: Axes) -> _Phase | None:
+def _lower_phase(call: BoundKernel, space: Space, outer: Axes) -> _Phase | None:
     """The statements of one kernel, its inner loops split as far as that removes quotients."""
     whole = space if space.reductions else Space(space.full, (), ())
     lower = lower_kernel(call, whole)
@@ -134,13 +134,13 @@ def _lower_phase(call: Call, space: Space, outer: Axes) -> _Phase | None:
 class _Inside:
     """Rewrites accesses to what stays inside of the function."""
 
-    def __init__(self, bind: Bindings, outer: Axes, rows: tuple[int, ...], needed: AbstractSet[int]) -> None:
+    def __init__(self, bind: Parameters, outer: Axes, rows: tuple[int, ...], needed: AbstractSet[int]) -> None:
         self.bind = bind
         self.needed = needed
         self.outer = outer
         self.n_rows = prod(rows)
         self.row = flatten(outer.at, rows)
-        self.numbers: dict[int, Operand] = {}  # buffer -> the number that stands for it
+        self.numbers: dict[int, LoopOperand] = {}  # buffer -> the number that stands for it
         self.buffers: set[int] = set()
 
     def rewrite(self, group: Sequence[KernelCall], phases: Sequence[_Phase]) -> bool:
@@ -172,7 +172,7 @@ class _Inside:
 
     def _rewritten(self, statements: Sequence[Statement]) -> list[Statement] | None:
         out: list[Statement] = []
-        names: dict[str, Operand] = {}
+        names: dict[str, LoopOperand] = {}
         for s in statements:
             s = replace_operands(s, names)
             if not isinstance(s, Load | Store) or s.buffer not in self.buffers:
@@ -193,7 +193,7 @@ class _Inside:
                 out.append(replace(s, index=place))
         return out
 
-    def _number(self, s: Load | Store, names: dict[str, Operand], out: list[Statement]) -> None:
+    def _number(self, s: Load | Store, names: dict[str, LoopOperand], out: list[Statement]) -> None:
         """A value that exists once per row needs no memory inside of the function."""
         if isinstance(s, Load):
             names[s.name] = self.numbers[s.buffer]
@@ -210,7 +210,7 @@ class _Inside:
         return None if any(atom in self.outer.loops for atom in atoms_of(rest)) else rest
 
 
-def _assemble(bind: Bindings, outer: Axes, phases: Sequence[_Phase], inside: _Inside, work: int) -> Function | None:
+def _assemble(bind: Parameters, outer: Axes, phases: Sequence[_Phase], inside: _Inside, work: int) -> LoopNest | None:
     lists = [part for phase in phases for part in (phase.statements, phase.post)]
     kept, lists = collapse(outer.loops, 0, lists)
     placed: Placed = []

@@ -12,7 +12,7 @@ from uopc_core.ir.uop import UOp, walk
 from uopc_core.loop.index import Index, Var, flatten
 from uopc_core.loop.loop_ir import Acc, Accumulate, Const, Statement, Store, Update
 from uopc_core.loop.optimise import find_split, live_statements
-from uopc_core.loop.rangeify import Coords, Lowering, Source, wrapped
+from uopc_core.loop.rangeify import Coords, InputName, Lowering, wrapped
 from uopc_core.schedule.kernel import Kernel
 from uopc_core.schedule.kernelize import MAX_INLINE_REDUCE, is_inline_reduce
 
@@ -20,7 +20,7 @@ __all__ = [
     "IN_TURN",
     "NO_AXES",
     "Axes",
-    "Call",
+    "BoundKernel",
     "Lower",
     "Lowered",
     "Space",
@@ -153,16 +153,16 @@ def settle(lower: Lower, kept: Axes, reduced: Axes) -> tuple[Lowered, Axes, Axes
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class BoundKernel:
     """A kernel with its memory: what each PARAM is, and the buffer of each output, None for one that nobody reads."""
 
     kernel: Kernel
-    params: Mapping[int, Source]
+    params: Mapping[int, InputName]
     targets: tuple[int | None, ...]
     prefix: str = ""
 
 
-def lower_kernel(call: Call, space: Space) -> Lower:
+def lower_kernel(call: BoundKernel, space: Space) -> Lower:
     """The statements of elementwise outputs and reductions."""
 
     def lower(kept: Coords, reduced: Coords) -> Lowered:
@@ -197,7 +197,7 @@ def _accumulate(space: Space, low: Lowering, after: Lowering, at: Coords, prefix
     return tuple(accs)
 
 
-def lower_scan(call: Call) -> Lower:
+def lower_scan(call: BoundKernel) -> Lower:
     """The statements of a scan: accumulate, then store what has been accumulated."""
     node = call.kernel.outputs[0]
     target = call.targets[0]
@@ -223,7 +223,7 @@ def empty_accesses(kernel: Kernel) -> Iterator[tuple[tuple[int, ...], tuple[UOp,
             yield node.shape, node.src[2:]
 
 
-def lower_check(call: Call, shape: Sequence[int], indices: Sequence[UOp], prefix: str) -> Lower:
+def lower_check(call: BoundKernel, shape: Sequence[int], indices: Sequence[UOp], prefix: str) -> Lower:
     """Checks of indices into `shape`, without reading anything there."""
 
     def lower(kept: Coords, reduced: Coords) -> Lowered:
@@ -235,7 +235,7 @@ def lower_check(call: Call, shape: Sequence[int], indices: Sequence[UOp], prefix
     return lower
 
 
-def lower_copy(call: Call) -> Lower:
+def lower_copy(call: BoundKernel) -> Lower:
     """The first half of a scatter: copy its base."""
     base = call.kernel.outputs[0].src[0]
     target = call.targets[0]
@@ -250,7 +250,7 @@ def lower_copy(call: Call) -> Lower:
     return lower
 
 
-def lower_updates(call: Call) -> Lower:
+def lower_updates(call: BoundKernel) -> Lower:
     """The second half of a scatter: put each value into its place."""
     node = call.kernel.outputs[0]
     value, indices = node.src[1], node.src[2:]

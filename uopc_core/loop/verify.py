@@ -11,10 +11,10 @@ from uopc_core.loop.loop_ir import (
     Accumulate,
     Block,
     Const,
-    Function,
     Load,
     Loop,
-    Operand,
+    LoopNest,
+    LoopOperand,
     RowReduce,
     Scan,
     Scope,
@@ -32,7 +32,7 @@ from uopc_core.loop.loop_ir import (
 __all__ = ["verify_function"]
 
 
-def verify_function(function: Function) -> None:
+def verify_function(function: LoopNest) -> None:
     """Check that names are given once and before they are used, that every index stands inside of its loops and of
     its buffer, and that nothing is stored in an input.
 
@@ -43,7 +43,7 @@ def verify_function(function: Function) -> None:
 
 
 class _Checker:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: LoopNest) -> None:
         self.function = function
 
     def block(
@@ -109,5 +109,5 @@ class _Checker:
             raise VerifyError(f"verify: expected {expected}, got {got}\n    in {where}")
 
 
-def _is_known(operand: Operand, names: frozenset[str]) -> bool:
+def _is_known(operand: LoopOperand, names: frozenset[str]) -> bool:
     return isinstance(operand, Const) or operand in names

@@ -31,7 +31,7 @@ from uopc_core.runtime.folder import (
     replace_file,
     temporary_name,
 )
-from uopc_core.runtime.library import Function, Library
+from uopc_core.runtime.library import CFunction, Library
 from uopc_core.runtime.toolchain import INPUT, Toolchain, find_toolchain, run_compiler
 from uopc_core.settings import current
 
@@ -76,7 +76,7 @@ class CacheStats:
 
 _Key = tuple[Toolchain, str, str]  # the source and the symbol
 
-_functions: Recent[_Key, Function] = Recent(MAX_LOADED)
+_functions: Recent[_Key, CFunction] = Recent(MAX_LOADED)
 _counts = {"compiled": 0, "disk_hits": 0, "memory_hits": 0}
 
 
@@ -85,7 +85,7 @@ def stats() -> CacheStats:
     return CacheStats(**_counts)
 
 
-def compile_one(source: str, symbol: str) -> Function:
+def compile_one(source: str, symbol: str) -> CFunction:
     """The function `symbol` of the C text `source`.
 
     Raises:
@@ -94,7 +94,7 @@ def compile_one(source: str, symbol: str) -> Function:
     return compile_many([(source, symbol)])[0]
 
 
-def compile_many(sources: Sequence[tuple[str, str]]) -> list[Function]:
+def compile_many(sources: Sequence[tuple[str, str]]) -> list[CFunction]:
     """The functions of pairs (C text, symbol). What has to be compiled is compiled side by side, one compiler a CPU.
 
     Raises:
@@ -285,7 +285,7 @@ def sweep(folder: str) -> None:
             _delete(path)
 
 
-def _from_folder(key: _Key, folder: str) -> Function | None:
+def _from_folder(key: _Key, folder: str) -> CFunction | None:
     """The function, if somebody has compiled it before."""
     toolchain, source, symbol = key
     library = _load_object(_object_path(toolchain, source, folder), [symbol])
@@ -295,7 +295,7 @@ def _from_folder(key: _Key, folder: str) -> Function | None:
     return _functions.add(key, library.function(symbol))
 
 
-def _compile(key: _Key, folder: str) -> Function:
+def _compile(key: _Key, folder: str) -> CFunction:
     """The function, compiled unless another process, or a thread that was waited for in vain, was faster."""
     found = _functions.get(key) or _from_folder(key, folder)
     if found is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.codegen.c_source import Source
+from uopc_core.codegen.c_source import CSource
 from uopc_core.dtype import dtypes
 from uopc_core.errors import CompileError
 from uopc_core.forks import in_forked_child
@@ -24,14 +24,14 @@ from uopc_core.runtime.interpreted import HostInputs
 from uopc_core.runtime.placement import Placement
 from uopc_core.runtime.rendered import render_plan, slots_of
 from uopc_core.runtime.runner import (
-    Program,
+    CompiledProgram,
     ProgramStep,
     prepare_runtime,
     prepare_runtime_meanwhile,
 )
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.runtime.verified import program_step, verified_runs
-from uopc_core.schedule.steps import HostCall, Plan
+from uopc_core.schedule.steps import ExternCall, Plan
 from uopc_core.settings import current
 
 __all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use", "prepare_compiler", "uncompiled_sources"]
@@ -46,14 +46,14 @@ _in_use: dict[int, None] = {}  # hashes of the sources of every CompiledPlan so 
 class _Host:
     """A host call between programs, with the slots that it reads and those that it writes."""
 
-    call: HostCall
+    call: ExternCall
     operands: HostInputs
     reads: list[int]
     writes: list[int]
 
 
-def _sources(plan: Plan) -> list[Source]:
-    return [step for step in render_plan(plan) if isinstance(step, Source)]
+def _sources(plan: Plan) -> list[CSource]:
+    return [step for step in render_plan(plan) if isinstance(step, CSource)]
 
 
 def compile_kernels(plan: Plan) -> list[Any]:
@@ -120,23 +120,23 @@ class CompiledPlan:
         self._offsets = list(self._placement.offsets.values())
         # the usual case, for which a call does nothing but this: one program, every output a new buffer
         first = self._segments[0][0] if len(self._segments) == 1 and len(self._made) == len(plan.outputs) else None
-        self._program = first if isinstance(first, Program) else None
+        self._program = first if isinstance(first, CompiledProgram) else None
 
     def _join(
-        self, steps: Sequence[Source | HostCall], functions: Mapping[int, Any]
-    ) -> list[tuple[Program | _Host, Sequence[int]]]:
+        self, steps: Sequence[CSource | ExternCall], functions: Mapping[int, Any]
+    ) -> list[tuple[CompiledProgram | _Host, Sequence[int]]]:
         """Programs and host calls in order, each with the memory that nobody needs after it."""
-        segments: list[tuple[Program | _Host, Sequence[int]]] = []
+        segments: list[tuple[CompiledProgram | _Host, Sequence[int]]] = []
         waiting: list[ProgramStep] = []
         dying: list[int] = []
         for number, step in enumerate((*steps, None)):
             gone = self._placement.dying.get(number, ())
-            if isinstance(step, Source):
+            if isinstance(step, CSource):
                 waiting.append(program_step(step, functions[id(step)], self._placement.place))
                 dying += gone
                 continue
             if waiting:
-                segments.append((Program(waiting, self.plan.scalar_dtypes, self._placement.n_pointers), dying))
+                segments.append((CompiledProgram(waiting, self.plan.scalar_dtypes, self._placement.n_pointers), dying))
                 waiting, dying = [], []
             if step is not None:
                 segments.append((_Host(step, HostInputs(step), *slots_of(step)), gone))

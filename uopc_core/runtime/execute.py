@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from uopc_core.errors import TraceError
 from uopc_core.interpret.immediate import evaluate_now
 from uopc_core.interpret.loops import provide_loops
-from uopc_core.interpret.numpy_interp import Array, Program, lower_to_numpy
+from uopc_core.interpret.numpy_interp import Array, NumPyProgram, lower_to_numpy
 from uopc_core.ir.composite import CONST_FORMS, const_of
 from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.lazy import LazyModule
@@ -60,7 +60,7 @@ class _Record:
         self.is_direct = self.work <= DIRECT_WORK and not any(
             may_be_contraction(op, node.arg, src) for node, op, src in canonical.order
         )
-        self.program: Program | None = None
+        self.program: NumPyProgram | None = None
 
 
 _records: Recent[Hashable, _Record] = Recent(MAX_RECORDS)  # by the key of the graph
@@ -102,7 +102,7 @@ def value_now(node: UOp, most: int) -> Array | None:
     return evaluate_now([node])[0] if not node.flags and _is_for_now(node, most) else None
 
 
-def program_now(root: UOp, inputs: Sequence[UOp], most: int) -> Program | None:
+def program_now(root: UOp, inputs: Sequence[UOp], most: int) -> NumPyProgram | None:
     """As `value_now`, for any values of `inputs`, PARAMs: what computes the value of `root` of them."""
     return lower_to_numpy([root], inputs) if _is_for_now(root, most) else None
 

@@ -14,7 +14,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.schedule.kernel import Kernel, KernelCall
-from uopc_core.schedule.steps import HostCall, Plan
+from uopc_core.schedule.steps import ExternCall, Plan
 
 __all__ = ["HostInputs", "InterpretedPlan", "evaluate_kernel", "loops_of_plan"]
 
@@ -34,7 +34,7 @@ def _params(kernel: Kernel) -> tuple[UOp, ...]:
 class HostInputs:
     """The operands of one host call as views of the memory in its slots (copies where no strides give the view)."""
 
-    def __init__(self, call: HostCall) -> None:
+    def __init__(self, call: ExternCall) -> None:
         self.operands = [(operand.slot, _view_functions(operand.view)) for operand in call.inputs]
 
     def of(self, memory: Any) -> list[Array]:
@@ -67,8 +67,8 @@ class InterpretedPlan:
                 self.dead[i].append(slot)
         self.steps = [self._prepare(step, dead) for step, dead in zip(plan.steps, self.dead, strict=True)]
 
-    def _prepare(self, step: KernelCall | HostCall, dead: Sequence[int]) -> tuple[Any, ...]:
-        if isinstance(step, HostCall):
+    def _prepare(self, step: KernelCall | ExternCall, dead: Sequence[int]) -> tuple[Any, ...]:
+        if isinstance(step, ExternCall):
             return step, HostInputs(step)
         params = _params(step.kernel)
         once = [slot for slot in dead if step.reads.count(slot) == 1]
@@ -91,7 +91,7 @@ class InterpretedPlan:
         memory: list[Any] = [None] * len(self.plan.slots)
         memory[: len(buffers)] = [buffer.array for buffer in buffers]
         for (step, *how), dead in zip(self.steps, self.dead, strict=True):
-            if isinstance(step, HostCall):
+            if isinstance(step, ExternCall):
                 results = call_extern(step.name, step.params, how[0].of(memory))
                 for number, slot in step.outputs:
                     memory[slot] = np.ascontiguousarray(results[number]).reshape(self.plan.slots[slot].shape)
@@ -116,8 +116,8 @@ def _forget(memory: list[Any], slots: Iterable[int]) -> None:
         memory[slot] = None
 
 
-def _slots_read(step: KernelCall | HostCall) -> list[int]:
-    if isinstance(step, HostCall):
+def _slots_read(step: KernelCall | ExternCall) -> list[int]:
+    if isinstance(step, ExternCall):
         return [operand.slot for operand in step.inputs]
     return list(step.reads)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from _cffi_backend import FFI  # the part of cffi that reads C types by itself; `cffi.FFI` would load pycparser, 50 ms
 
-__all__ = ["Function", "Library", "can_load", "ffi"]
+__all__ = ["CFunction", "Library", "can_load", "ffi"]
 
 ffi: Any = FFI()
 _FLAGS: int = getattr(os, "RTLD_NOW", 0) | getattr(os, "RTLD_LOCAL", 0)
@@ -61,7 +61,7 @@ class Library:
         if self._handle is None:
             raise OSError(os.fsdecode(_dlerror() or b"dlopen failed"))
 
-    def function(self, symbol: str) -> Function:
+    def function(self, symbol: str) -> CFunction:
         """The function called `symbol`.
 
         Raises:
@@ -70,7 +70,7 @@ class Library:
         address = _dlsym(self._handle, symbol.encode())
         if address is None:
             raise OSError(f"{self.path}: no function {symbol}")
-        return Function(address, self)
+        return CFunction(address, self)
 
     def __del__(self, is_finalizing: Any = sys.is_finalizing, close: Any = _dlclose) -> None:
         if self._handle is not None and not is_finalizing():
@@ -78,7 +78,7 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Function:
+class CFunction:
     """The address of a compiled function, and the library that must live as long as the address is used."""
 
     address: int

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from uopc_core.codegen.c_source import Source
+from uopc_core.codegen.c_source import CSource
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.runtime.rendered import slots_of
 from uopc_core.schedule.memory import Lifetime, place
-from uopc_core.schedule.steps import HostCall, Plan
+from uopc_core.schedule.steps import ExternCall, Plan
 
 __all__ = ["Placement"]
 
@@ -34,7 +34,7 @@ class Placement:
         dying: by step, the groups made by libraries, no outputs, that nobody needs after it.
     """
 
-    def __init__(self, plan: Plan, steps: Sequence[Source | HostCall]) -> None:
+    def __init__(self, plan: Plan, steps: Sequence[CSource | ExternCall]) -> None:
         self.outputs = list(dict.fromkeys(slot for slot, _ in plan.outputs if slot >= plan.n_inputs))
         lives = _lifetimes(plan, steps)
         owner = _taken_over(plan, steps, lives)
@@ -63,13 +63,13 @@ class Placement:
         return numbers
 
 
-def _made_by_hosts(steps: Sequence[Source | HostCall]) -> list[int]:
+def _made_by_hosts(steps: Sequence[CSource | ExternCall]) -> list[int]:
     """The slots that libraries write to memory of their own."""
-    calls = [step for step in steps if isinstance(step, HostCall)]
+    calls = [step for step in steps if isinstance(step, ExternCall)]
     return [slot for call in calls if EXTERNS[call.name].into is None for _, slot in call.outputs]
 
 
-def _lifetimes(plan: Plan, steps: Sequence[Source | HostCall]) -> dict[int, Lifetime]:
+def _lifetimes(plan: Plan, steps: Sequence[CSource | ExternCall]) -> dict[int, Lifetime]:
     """Of every slot that is neither input nor output and still exists after fusion."""
     outputs = {slot for slot, _ in plan.outputs}
     lives: dict[int, Lifetime] = {}
@@ -82,13 +82,13 @@ def _lifetimes(plan: Plan, steps: Sequence[Source | HostCall]) -> dict[int, Life
     return lives
 
 
-def _taken_over(plan: Plan, steps: Sequence[Source | HostCall], lives: Mapping[int, Lifetime]) -> dict[int, int]:
+def _taken_over(plan: Plan, steps: Sequence[CSource | ExternCall], lives: Mapping[int, Lifetime]) -> dict[int, int]:
     """Temporary -> the slot whose memory it shares, because the kernel that writes that slot reads the temporary last,
     in place.
     """
     owner: dict[int, int] = {}
     for i, step in enumerate(steps):
-        if not isinstance(step, Source):
+        if not isinstance(step, CSource):
             continue
         free = [slot for slot in step.outputs if slot in lives or slot in {o for o, _ in plan.outputs}]
         for slot in step.inplace:

@@ -6,23 +6,23 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from uopc_core.codegen.c_source import Source, render
+from uopc_core.codegen.c_source import CSource, render
 from uopc_core.loop.fuse import fuse_rows, lower_group
 from uopc_core.loop.loop_ir import print_function
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.steps import HostCall, PerPlan, Plan
+from uopc_core.schedule.steps import ExternCall, PerPlan, Plan
 
 __all__ = ["Fused", "fused_steps", "loops_and_c", "render_plan", "slots_of"]
 
 
 @PerPlan
-def render_plan(plan: Plan) -> list[Source | HostCall]:
+def render_plan(plan: Plan) -> list[CSource | ExternCall]:
     """The C of every kernel of `plan` and its host calls, in order; the same list each time."""
     toolchain = find_toolchain()
     has_libmvec = toolchain is not None and toolchain.has_libmvec
     return [
-        step if isinstance(step, HostCall) else render(step.calls, step.needed, has_libmvec)
+        step if isinstance(step, ExternCall) else render(step.calls, step.needed, has_libmvec)
         for step in fused_steps(plan)
     ]
 
@@ -35,10 +35,10 @@ class Fused:
     needed: frozenset[int]
 
 
-def fused_steps(plan: Plan) -> list[Fused | HostCall]:
+def fused_steps(plan: Plan) -> list[Fused | ExternCall]:
     """The steps of `plan`, kernels that share their outer loops together."""
     readers = Counter(slot for step in plan.steps if isinstance(step, KernelCall) for slot in set(step.reads))
-    steps: list[Fused | HostCall] = []
+    steps: list[Fused | ExternCall] = []
     run: list[KernelCall] = []
     for step in (*plan.steps, None):
         if isinstance(step, KernelCall):
@@ -59,9 +59,9 @@ def _needed_outside(plan: Plan, readers: Counter[int], group: Sequence[KernelCal
     return frozenset(slot for slot in written if slot in plan.needed or readers[slot] > own[slot])
 
 
-def slots_of(step: Source | HostCall) -> tuple[list[int], list[int]]:
+def slots_of(step: CSource | ExternCall) -> tuple[list[int], list[int]]:
     """The slots that a step reads and those that it writes."""
-    if isinstance(step, Source):
+    if isinstance(step, CSource):
         return list(step.inputs), list(step.outputs)
     return [operand.slot for operand in step.inputs], [slot for _, slot in step.outputs]
 
@@ -72,7 +72,7 @@ def loops_and_c(plan: Plan) -> list[str]:
     begin = 0
     for fused, source in zip(fused_steps(plan), render_plan(plan), strict=True):
         n_steps = len(fused.calls) if isinstance(fused, Fused) else 1
-        if isinstance(fused, Fused) and isinstance(source, Source):
+        if isinstance(fused, Fused) and isinstance(source, CSource):
             parts.append(print_function(lower_group(fused.calls, fused.needed)))
             note = f" (steps {begin} to {begin + n_steps - 1} in one)" if n_steps > 1 else ""
             parts.append(f"# C of the kernel that writes slots {list(source.outputs)}{note}\n" + source.text)

@@ -23,12 +23,12 @@ from uopc_core.runtime.background import in_background
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.cache import object_with
 from uopc_core.runtime.folder import cache_folder
-from uopc_core.runtime.library import Function, Library, ffi
+from uopc_core.runtime.library import CFunction, Library, ffi
 from uopc_core.runtime.probe import flushes_subnormals
 from uopc_core.runtime.toolchain import find_toolchain, runtime_source
 from uopc_core.settings import current
 
-__all__ = ["Program", "ProgramStep", "prepare_runtime", "prepare_runtime_meanwhile"]
+__all__ = ["CompiledProgram", "ProgramStep", "prepare_runtime", "prepare_runtime_meanwhile"]
 
 # The layout of the structures of runtime.c, as strings of `struct`; P is a pointer.
 _STEP = struct.Struct("@PPPPiiqqqq")
@@ -60,7 +60,7 @@ class ProgramStep:
         name: for messages.
     """
 
-    function: Function
+    function: CFunction
     slots: tuple[int, ...]
     scalar_slots: tuple[int, ...] = ()
     dims: tuple[int, ...] = ()
@@ -71,7 +71,7 @@ class ProgramStep:
     name: str = "kernel"
 
 
-class Program:
+class CompiledProgram:
     """Compiled kernels that run one after another.
 
     Args:

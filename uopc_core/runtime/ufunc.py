@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from uopc_core.dtype import DType
-from uopc_core.runtime.library import Function, ffi
+from uopc_core.runtime.library import CFunction, ffi
 
 __all__ = ["ForeignLoop", "as_ufunc"]
 
@@ -37,7 +37,7 @@ _MAKE = ctypes.PYFUNCTYPE(
 )
 
 
-def as_ufunc(name: str, loop: Function, dtypes: Sequence[DType], signature: str) -> Any:
+def as_ufunc(name: str, loop: CFunction, dtypes: Sequence[DType], signature: str) -> Any:
     """The function on arrays that runs `loop`: a ufunc, or a `ForeignLoop` where NumPy's table is not the known one.
 
     Args:
@@ -88,7 +88,7 @@ class ForeignLoop:
 
     __slots__ = ("_cores_in", "_cores_out", "_dtypes", "_function", "_loop")
 
-    def __init__(self, function: Function, dtypes: Sequence[DType], signature: str) -> None:
+    def __init__(self, function: CFunction, dtypes: Sequence[DType], signature: str) -> None:
         self._function = function
         self._loop = ffi.cast(_LOOP, function.address)
         self._dtypes = tuple(dtypes)

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.codegen.c_source import Source, render
+from uopc_core.codegen.c_source import CSource, render
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.cache import compile_many
 from uopc_core.runtime.check import check_kernel, check_same
 from uopc_core.runtime.interpreted import HostInputs
-from uopc_core.runtime.runner import Program, ProgramStep
+from uopc_core.runtime.runner import CompiledProgram, ProgramStep
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.steps import HostCall, PerPlan, Plan
+from uopc_core.schedule.steps import ExternCall, PerPlan, Plan
 
 __all__ = ["CHECKED_RUNS", "program_step", "verified_runs"]
 
@@ -29,7 +29,7 @@ CHECKED_RUNS = 2
 Array = np.ndarray[Any, Any]
 
 
-def program_step(source: Source, function: Any, place: Mapping[int, int] | None = None) -> ProgramStep:
+def program_step(source: CSource, function: Any, place: Mapping[int, int] | None = None) -> ProgramStep:
     """One call of a rendered kernel, in the slots of its plan, or where `place` says that they are."""
     slots = (*source.outputs, *source.inputs)
     return ProgramStep(
@@ -56,7 +56,7 @@ class _VerifiedRuns:
         self.sources = [render((call,), frozenset(call.outputs), has_libmvec) for call in calls]
         functions = compile_many([(source.text, source.entry) for source in self.sources])
         self.programs = [
-            Program([program_step(source, function)], plan.scalar_dtypes, len(plan.slots))
+            CompiledProgram([program_step(source, function)], plan.scalar_dtypes, len(plan.slots))
             for source, function in zip(self.sources, functions, strict=True)
         ]
         self.runs = 0
@@ -75,7 +75,7 @@ class _VerifiedRuns:
         for step in self.plan.steps:
             for slot in _written(step):
                 memory[slot] = Buffer.empty(self.plan.slots[slot].shape, self.plan.slots[slot].dtype)
-            if isinstance(step, HostCall):
+            if isinstance(step, ExternCall):
                 _run_host(step, memory)
             else:
                 program, source = next(compiled)
@@ -94,11 +94,11 @@ class _VerifiedRuns:
 verified_runs = PerPlan(_VerifiedRuns)
 
 
-def _written(step: KernelCall | HostCall) -> list[int]:
+def _written(step: KernelCall | ExternCall) -> list[int]:
     return list(step.outputs) if isinstance(step, KernelCall) else [slot for _, slot in step.outputs]
 
 
-def _run_host(call: HostCall, memory: Sequence[Any]) -> None:
+def _run_host(call: ExternCall, memory: Sequence[Any]) -> None:
     arrays = [None if buffer is None else buffer.array for buffer in memory]
     values = EXTERNS[call.name].evaluate(call.params, *HostInputs(call).of(arrays))
     for number, slot in call.outputs:

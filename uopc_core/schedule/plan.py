@@ -20,7 +20,7 @@ from uopc_core.schedule.contraction import lower_contractions
 from uopc_core.schedule.kernel import Kernel, KernelCall
 from uopc_core.schedule.kernelize import Group, group_nodes, materialised_nodes, peel_movement, peel_reshape
 from uopc_core.schedule.plan_text import print_plan, verify_plan
-from uopc_core.schedule.steps import HostCall, HostInput, Plan, Slot, Step
+from uopc_core.schedule.steps import ExternCall, HostInput, Plan, PlanStep, Slot
 from uopc_core.settings import current
 
 __all__ = ["clear_plans", "make_plan", "plan_for", "plan_stats"]
@@ -134,7 +134,7 @@ class _Builder:
     def plan(self) -> Plan:
         ends = [peel_reshape(root) for root in self.roots]
         wanted = self._wanted(ends)
-        steps: list[Step] = []
+        steps: list[PlanStep] = []
         for group in self.groups:
             kept = [root for root in group.roots if root in wanted]
             for root in kept:
@@ -159,7 +159,7 @@ class _Builder:
     def _slot(self, node: UOp) -> int:
         return node.arg[0] if node.op is Ops.PARAM else self.slot_of[node]
 
-    def _host_call(self, roots: list[UOp]) -> HostCall:
+    def _host_call(self, roots: list[UOp]) -> ExternCall:
         inputs: list[HostInput] = []
         for source in roots[0].src:
             core = peel_movement(source)
@@ -169,7 +169,7 @@ class _Builder:
                 view = node.over((view,))
             inputs.append(HostInput(self._slot(core), view))
         name, params, _ = roots[0].arg
-        return HostCall(name, params, tuple(inputs), tuple([(root.arg[2], self.slot_of[root]) for root in roots]))
+        return ExternCall(name, params, tuple(inputs), tuple([(root.arg[2], self.slot_of[root]) for root in roots]))
 
     def _kernel_call(self, group: Group, kept: list[UOp]) -> KernelCall:
         """The group's graph over PARAMs of its own, numbered in the order in which they are met."""

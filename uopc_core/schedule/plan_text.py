@@ -11,7 +11,7 @@ from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import walk
 from uopc_core.ir.verify import verify
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.steps import HostCall, Plan, Slot, Step
+from uopc_core.schedule.steps import ExternCall, Plan, PlanStep, Slot
 
 __all__ = ["print_plan", "step_text", "verify_plan"]
 
@@ -29,7 +29,7 @@ def print_plan(plan: Plan) -> str:
     return "\n".join(["\n".join(lines), *steps, f"return {results}"]) + "\n"
 
 
-def step_text(number: int, step: Step) -> str:
+def step_text(number: int, step: PlanStep) -> str:
     """One step: what it reads and writes, and the graph of a kernel."""
     if isinstance(step, KernelCall):
         slots = f"slots {list(step.inputs)} -> {list(step.outputs)}"
@@ -38,7 +38,7 @@ def step_text(number: int, step: Step) -> str:
     return f"# step {number}: host call {step.name}{step.params or ''}, {slots}"
 
 
-def _written(step: Step) -> list[int]:
+def _written(step: PlanStep) -> list[int]:
     return list(step.outputs) if isinstance(step, KernelCall) else [slot for _, slot in step.outputs]
 
 
@@ -88,7 +88,7 @@ def _verify_kernel(plan: Plan, step: KernelCall, written: set[int], where: str) 
         _expect(_fits(plan.slots[slot], node.shape, node.dtype), where, f"memory for {node}", plan.slots[slot])
 
 
-def _verify_host_call(plan: Plan, step: HostCall, written: set[int], where: str) -> None:
+def _verify_host_call(plan: Plan, step: ExternCall, written: set[int], where: str) -> None:
     for operand in step.inputs:
         _expect(operand.slot in written, where, "inputs that have been written", operand.slot)
         (leaf,) = [node for node in operand.view.walk() if node.op is Ops.PARAM]

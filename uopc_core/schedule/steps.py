@@ -12,7 +12,7 @@ from uopc_core.ir.uop import UOp
 from uopc_core.lazy import late_property
 from uopc_core.schedule.kernel import Kernel, KernelCall
 
-__all__ = ["HostCall", "HostInput", "PerPlan", "Plan", "Slot", "Step"]
+__all__ = ["ExternCall", "HostInput", "PerPlan", "Plan", "PlanStep", "Slot"]
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class HostInput:
 
 
 @dataclass(frozen=True)
-class HostCall:
+class ExternCall:
     """One call of a registered host function; `outputs` are pairs of its output number and the slot it goes to."""
 
     name: str
@@ -47,7 +47,7 @@ class HostCall:
     outputs: tuple[tuple[int, int], ...]
 
 
-Step = KernelCall | HostCall
+PlanStep = KernelCall | ExternCall
 
 
 @dataclass(eq=False)
@@ -65,7 +65,7 @@ class Plan:
     slots: tuple[Slot, ...]
     n_inputs: int
     scalar_dtypes: tuple[DType, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
     outputs: tuple[tuple[int, tuple[int, ...]], ...]
     work: int
     kept: dict[PerPlan[Any], Any] = field(default_factory=dict["PerPlan[Any]", Any])
@@ -78,7 +78,7 @@ class Plan:
     @late_property
     def needed(self) -> frozenset[int]:
         """Slots that must exist as memory, whatever kernels are fused: outputs, and what host calls touch."""
-        host = [step for step in self.steps if isinstance(step, HostCall)]
+        host = [step for step in self.steps if isinstance(step, ExternCall)]
         touched = {i.slot for call in host for i in call.inputs} | {slot for call in host for _, slot in call.outputs}
         return frozenset(touched | {slot for slot, _ in self.outputs})
 
