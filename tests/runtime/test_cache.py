@@ -222,7 +222,7 @@ def test_a_sweep_keeps_the_objects_used_last(place, monkeypatch, limit, value):
 def test_a_sweep_removes_what_killed_processes_left_behind_and_nothing_else(place):
     long_ago = time.time() - 100_000
     cache_folder()
-    gone = [".1-2.tmp", "ccXYZabc.o", ".probe-77-3.so", f"{'a' * 64}.c", f"{'a' * 64}.log"]
+    gone = [".1-2.tmp", "ccXYZabc.o", "ccXYZabc.cdtor.c", ".probe-77-3.so", f"{'a' * 64}.c", f"{'a' * 64}.log"]
     kept = ["toolchain-x.json", ".3-4.tmp", "thesis.tex", ".bashrc", "model.so", "data.csv", "core.tmp", "cc.o"]
     for name in (*gone, *kept):
         place.joinpath(name).write_bytes(b"")

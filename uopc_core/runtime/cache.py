@@ -56,7 +56,7 @@ _MAGIC = b"uopc-object-2"
 # what is written here: objects, sources and logs of refused kernels, what has no name yet, the probe's object, and what
 # compilers write
 _OWN_NAMES = re.compile(
-    r"[0-9a-f]{64}\.(so|c|log)|\.\d+-\d+\.tmp|\.probe-\d+-\d+\.so|cc[A-Za-z0-9]{6}\.(s|o|c|ld|le|res|lto\.o)"
+    r"[0-9a-f]{64}\.(so|c|log)|\.\d+-\d+\.tmp|\.probe-\d+-\d+\.so|cc[A-Za-z0-9]{6}\.(s|o|c|ld|le|res|lto\.o|cdtor\.[co])"
 )
 _TRAILER_BYTES = len(_MAGIC) + 32
 _COMPLAINT = re.compile(r"<stdin>:(\d+):")  # about a line of the source
