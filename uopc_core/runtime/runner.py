@@ -124,21 +124,22 @@ class CompiledProgram:
             _raise_last_failure()
 
     def _is_for_one(self, num_threads: int) -> bool:
-        """Whether the steps may run without the runtime, which is not there yet.
+        """Whether the steps may run without the runtime, which is not there yet, and as far as anybody knows will be.
 
         Raises:
             CompileError: there is no compiler, so that it will never be.
         """
         if not _loaded and find_toolchain() is None:
             raise CompileError(_NO_COMPILER)
-        return not _loaded and (num_threads == 1 or self._work <= _LITTLE_WORK)
+        return not _loaded and not _has_failed and (num_threads == 1 or self._work <= _LITTLE_WORK)
 
     def _entry(self, num_threads: int) -> Any:
         """The entry of the runtime, or None as long as this thread can do without it.
 
         The runtime keeps subnormal numbers where another library has made this thread take them for 0.
         """
-        if not self._is_for_one(num_threads) or flushes_subnormals():
+        may_go_on = _has_failed or self._is_for_one(num_threads)  # what has begun without it
+        if not may_go_on or flushes_subnormals():
             self._call = _runtime().call
         return self._call
 
@@ -250,13 +251,22 @@ def prepare_runtime() -> None:
 
 
 def prepare_runtime_meanwhile() -> None:
-    """Have that done by another thread, once: where it fails, programs that can do without the runtime go on so."""
+    """Have that done by another thread, once. Where it fails, what has begun without it goes on so, and no other."""
     if not _loaded and not _is_asked_for:
         _is_asked_for.append(True)
-        in_background(prepare_runtime)
+        in_background(_prepare_or_note)
+
+
+def _prepare_or_note() -> None:
+    try:
+        prepare_runtime()
+    except CompileError:
+        _has_failed.append(True)
+        raise
 
 
 _is_asked_for: list[bool] = []
+_has_failed: list[bool] = []
 in_forked_child(_is_asked_for.clear)
 
 
