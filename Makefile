@@ -26,7 +26,7 @@ VERSION_TESTS = tests/ir/test_text.py $(addprefix tests/interpret/test_, numpy_i
 	tests/interop/test_numpy_dispatch.py \
 	$(addprefix tests/array/test_, foreign_arrays.py foreign_memory.py indexing.py promotion.py protocols.py views.py) \
 	tests/transforms/test_jit.py \
-	$(addprefix tests/functions/test_, errors.py linear_algebra.py linear_algebra_lines.py mistakes.py numpy_calls.py numpy_dtypes.py numpy_functions.py)
+	$(addprefix tests/functions/test_, errors.py linear_algebra.py mistakes.py numpy_calls.py numpy_dtypes.py numpy_functions.py)
 
 # values and shared memory where small operands are computed at their line, which the other tests turn off
 AT_ONCE_TESTS = tests/fuzz tests/interop tests/test_docs.py \
