@@ -2,6 +2,7 @@
 
 import math
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +10,17 @@ import pytest
 
 from tests.support.graphs import heat_step, layer_norm, softmax
 from tests.support.kernel_runs import bits, call_of, check, execute, has_libmvec, param, render_one, run
+from uopc_core.codegen import c_source
 from uopc_core.codegen.c_math import COMPLEX_MATH, REAL_MATH
 from uopc_core.codegen.c_ops import C_OPS
-from uopc_core.codegen.c_source import render
+from uopc_core.codegen.c_source import Renderer, render
 from uopc_core.codegen.c_types import literal
 from uopc_core.dtype import dtypes
 from uopc_core.interpret.numpy_interp import evaluate
 from uopc_core.ir.composite import broadcast_to, concat, reduce_axes, slice_axes, stack
 from uopc_core.ir.op import COMPLEX_FUNCTIONS, ELEMENTWISE, MATH_FUNCTIONS, Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.loop.fuse import fuse_rows, lower_group
+from uopc_core.loop.fuse import fuse_rows, lower_group, needed_outside
 from uopc_core.loop.loop_ir import print_block
 from uopc_core.schedule.kernel import KernelCall
 from uopc_core.schedule.plan import make_plan
@@ -295,6 +297,28 @@ EXPRESSIONS = {
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_shapes_share_their_source(name):
     assert sources_of(EXPRESSIONS[name], SHAPES) <= 3
+
+
+def test_statements_that_are_repeated_are_rendered_once(monkeypatch):
+    """And each is what it would be by itself: other slots, other scalars, other outputs that are read."""
+    x, y = UOp.param(0, (1000,), dtypes.float64), UOp.param(1, (1000,), dtypes.float64)
+    roots = []
+    for k in range(60):
+        x, y = ((x + y) * (0.5 + k)).materialize(), (x - y).materialize()
+        roots += [y] * (k % 3 == 0)
+    plan, _ = make_plan([x, *roots])
+    calls = [step for step in plan.steps if isinstance(step, KernelCall)]
+    groups = [(group, needed_outside(group, plan.needed, readers_of(calls))) for group in fuse_rows(calls, plan.needed)]
+    alone = [render(group, needed, has_libmvec()) for group, needed in groups]
+    lowered = []
+    monkeypatch.setattr(c_source, "lower_group", lambda *given: lowered.append(given) or lower_group(*given))
+    renderer = Renderer(has_libmvec())
+    assert [renderer.render(group, needed) for group, needed in groups] == alone
+    assert len(lowered) < 10 < 60 <= len(groups)
+
+
+def readers_of(calls):
+    return Counter(slot for call in calls for slot in set(call.reads))
 
 
 # ----------------------------------------------------------------------------------------------------------- fused rows

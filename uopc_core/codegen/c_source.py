@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from uopc_core.codegen.c_loops import LoopWriter
 from uopc_core.codegen.c_types import C_TYPES
@@ -15,7 +15,7 @@ from uopc_core.loop.verify import verify_function
 from uopc_core.schedule.kernel import KernelCall
 from uopc_core.settings import current
 
-__all__ = ["ENTRY", "CSource", "render", "render_function"]
+__all__ = ["ENTRY", "CSource", "Renderer", "render", "render_function"]
 
 ENTRY = "uopc_kernel"
 _DEBUG_LOOPS = 3  # the setting `debug` from which on loop nests are printed
@@ -67,6 +67,45 @@ def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec:
     if settings.verify:
         verify_function(function)
     return render_function(function, has_libmvec)
+
+
+class Renderer:
+    """Renders groups of calls, those that are alike but for the numbers of their slots and scalars once.
+
+    A program that repeats a statement a thousand times has a thousand calls of one kernel.
+    """
+
+    def __init__(self, has_libmvec: bool) -> None:
+        self._has_libmvec = has_libmvec
+        self._known: dict[tuple[tuple[KernelCall, ...], frozenset[int]], CSource] = {}
+
+    def render(self, group: tuple[KernelCall, ...], needed: AbstractSet[int]) -> CSource:
+        """The C of `group`; see `render`."""
+        slots: dict[int, int] = {}
+        scalars: dict[int, int] = {}
+        alike = tuple([_renumbered(call, slots, scalars) for call in group])
+        key = alike, frozenset([number for slot, number in slots.items() if slot in needed])
+        source = self._known.get(key)
+        if source is None:
+            source = self._known[key] = render(*key, self._has_libmvec)
+        slot_of, scalar_of = list(slots), list(scalars)
+        return replace(
+            source,
+            outputs=tuple([slot_of[number] for number in source.outputs]),
+            inputs=tuple([slot_of[number] for number in source.inputs]),
+            scalars=tuple([scalar_of[number] for number in source.scalars]),
+            inplace=tuple([slot_of[number] for number in source.inplace]),
+        )
+
+
+def _renumbered(call: KernelCall, slots: dict[int, int], scalars: dict[int, int]) -> KernelCall:
+    """`call` with slots and scalars numbered in the order in which they are met."""
+    outputs = tuple([slots.setdefault(slot, len(slots)) for slot in call.outputs])
+    inputs: list[int] = []
+    for number, kind in zip(call.inputs, call.kernel.kinds, strict=True):
+        numbers = scalars if kind == "scalar" else slots
+        inputs.append(numbers.setdefault(number, len(numbers)))
+    return KernelCall(call.kernel, tuple(inputs), outputs)
 
 
 def render_function(function: LoopNest, has_libmvec: bool) -> CSource:

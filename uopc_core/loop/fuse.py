@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
@@ -10,7 +11,7 @@ from uopc_core.loop.lower import lower_call
 from uopc_core.loop.rows import lower_rows
 from uopc_core.schedule.kernel import KernelCall
 
-__all__ = ["fuse_rows", "lower_group"]
+__all__ = ["fuse_rows", "lower_group", "needed_outside"]
 
 _MAX_GROUP = 8
 FusedCalls = tuple[KernelCall, ...]
@@ -23,6 +24,7 @@ def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[Fus
         needed: slots that somebody reads besides these calls.
     """
     groups: list[FusedCalls] = []
+    readers = Counter(slot for call in calls for slot in set(call.reads))
     start = 0
     while start < len(calls):
         stop = start + 1
@@ -30,14 +32,22 @@ def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[Fus
             if not _depends(calls[end - 1], calls[start : end - 1]):
                 break
             candidate = tuple(calls[start:end])
-            others = [*calls[:start], *calls[end:]]
-            if lower_rows(candidate, needed | {slot for call in others for slot in call.reads}) is not None:
+            if lower_rows(candidate, needed_outside(candidate, needed, readers)) is not None:
                 stop = end
             else:
                 break
         groups.append(tuple(calls[start:stop]))
         start = stop
     return groups
+
+
+def needed_outside(group: Sequence[KernelCall], needed: AbstractSet[int], readers: Counter[int]) -> frozenset[int]:
+    """What `group` writes and somebody else reads: what is `needed` anyway, and what has more `readers` among the
+    kernels than there are in the group.
+    """
+    own = Counter(slot for call in group for slot in set(call.reads))
+    written = {slot for call in group for slot in call.outputs}
+    return frozenset(slot for slot in written if slot in needed or readers[slot] > own[slot])
 
 
 def lower_group(group: FusedCalls, needed: AbstractSet[int]) -> LoopNest:

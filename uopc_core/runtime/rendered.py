@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from uopc_core.codegen.c_source import CSource, render
-from uopc_core.loop.fuse import fuse_rows, lower_group
+from uopc_core.codegen.c_source import CSource, Renderer
+from uopc_core.loop.fuse import fuse_rows, lower_group, needed_outside
 from uopc_core.loop.loop_ir import print_function
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
@@ -20,10 +19,9 @@ __all__ = ["Fused", "fused_steps", "loops_and_c", "render_plan", "slots_of"]
 def render_plan(plan: Plan) -> list[CSource | ExternCall]:
     """The C of every kernel of `plan` and its host calls, in order; the same list each time."""
     toolchain = find_toolchain()
-    has_libmvec = toolchain is not None and toolchain.has_libmvec
+    renderer = Renderer(toolchain is not None and toolchain.has_libmvec)
     return [
-        step if isinstance(step, ExternCall) else render(step.calls, step.needed, has_libmvec)
-        for step in fused_steps(plan)
+        step if isinstance(step, ExternCall) else renderer.render(step.calls, step.needed) for step in fused_steps(plan)
     ]
 
 
@@ -44,19 +42,12 @@ def fused_steps(plan: Plan) -> list[Fused | ExternCall]:
         if isinstance(step, KernelCall):
             run.append(step)
             continue
-        for group in fuse_rows(run, _needed_outside(plan, readers, run)):
-            steps.append(Fused(group, _needed_outside(plan, readers, group)))
+        for group in fuse_rows(run, needed_outside(run, plan.needed, readers)):
+            steps.append(Fused(group, needed_outside(group, plan.needed, readers)))
         run = []
         if step is not None:
             steps.append(step)
     return steps
-
-
-def _needed_outside(plan: Plan, readers: Counter[int], group: Sequence[KernelCall]) -> frozenset[int]:
-    """What `group` writes and somebody else reads, be it another kernel, a host call or the caller."""
-    own = Counter(slot for call in group for slot in set(call.reads))
-    written = {slot for call in group for slot in call.outputs}
-    return frozenset(slot for slot in written if slot in plan.needed or readers[slot] > own[slot])
 
 
 def slots_of(step: CSource | ExternCall) -> tuple[list[int], list[int]]:
