@@ -314,7 +314,7 @@ def test_statements_that_are_repeated_are_rendered_once(monkeypatch):
     monkeypatch.setattr(c_source, "lower_group", lambda *given: lowered.append(given) or lower_group(*given))
     renderer = Renderer(has_libmvec())
     assert [renderer.render(group, needed) for group, needed in groups] == alone
-    assert len(lowered) < 10 < 60 <= len(groups)
+    assert len(lowered) < len(groups) / 2
 
 
 def readers_of(calls):
