@@ -66,10 +66,10 @@ class Tensor(TensorHandle):
     grad: Tensor | None
     _losses: tuple[weakref.ref[Tensor], ...]  # of a gradient: what it is the gradient of
 
-    def _take(self, node: UOp) -> None:
-        super()._take(node)
-        self.grad = None
-        self._losses = ()
+    def __getattr__(self, name: str) -> Any:
+        if name in _EMPTY_SLOTS:  # that most Tensors never fill
+            return _EMPTY_SLOTS[name]
+        return super().__getattr__(name)
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self.shape:
@@ -87,15 +87,15 @@ class Tensor(TensorHandle):
         if self.size != 1 or self.dtype.kind != "f":
             raise GradientError(f"backward: expected one real floating number, got {name_of(self.dtype)} {self.shape}")
         targets = [params] if isinstance(params, Tensor) else list(params)
-        _check_targets(self._uop, targets)
-        gradients = gradient(self._uop, [p._uop for p in targets])
+        _check_targets(self._node, targets)
+        gradients = gradient(self._node, [p._node for p in targets])
         for param, node in zip(targets, gradients, strict=True):
             param._accumulate(node, self)
 
     def _accumulate(self, node: UOp, loss: Tensor) -> None:
         before = self.grad
         losses = (weakref.ref(loss),) if before is None else (*before._losses, weakref.ref(loss))
-        self.grad = Tensor._of(node if before is None else before._uop + node)
+        self.grad = Tensor._from_uop(node if before is None else before._node + node)
         self.grad._losses = losses
 
     def losses(self) -> list[Tensor]:
@@ -108,19 +108,19 @@ class Tensor(TensorHandle):
 
     def detach(self) -> Tensor:
         """The same value, through which no gradient passes."""
-        return Tensor._of(self._uop.detach())
+        return Tensor._from_uop(self._node.detach())
 
     def cast(self, dtype: Any) -> Tensor:
-        return Tensor._of(self._uop.cast(dtype))
+        return Tensor._from_uop(self._node.cast(dtype))
 
     # --- arithmetic ---
 
     def _binary(self, other: Any, make: Callable[[UOp, UOp], UOp], swap: bool = False) -> Tensor:
-        pair = operands(self._uop, other)
+        pair = operands(self._node, other)
         if pair is None:
             return NotImplemented
         x, y = pair
-        return Tensor._of(make(y, x) if swap else make(x, y))
+        return Tensor._from_uop(make(y, x) if swap else make(x, y))
 
     def __add__(self, other: TensorLike) -> Tensor:
         return self._binary(other, UOp.__add__)
@@ -160,8 +160,8 @@ class Tensor(TensorHandle):
 
     def __pow__(self, other: TensorLike) -> Tensor:
         if isinstance(other, int | float) and not isinstance(other, bool):
-            x = self._uop.cast(tensor_dtypes.dtype_beside_scalar(self.dtype, other))
-            return Tensor._of(elementwise.power_by(x, other, UOp.const(other, x.dtype, x.shape)))
+            x = self._node.cast(tensor_dtypes.dtype_beside_scalar(self.dtype, other))
+            return Tensor._from_uop(elementwise.power_by(x, other, UOp.const(other, x.dtype, x.shape)))
         return self._binary(other, elementwise.power)
 
     def __rpow__(self, other: TensorLike) -> Tensor:
@@ -177,10 +177,10 @@ class Tensor(TensorHandle):
         return self._binary(other, UOp.__xor__)
 
     def __invert__(self) -> Tensor:
-        return Tensor._of(~self._uop)
+        return Tensor._from_uop(~self._node)
 
     def __neg__(self) -> Tensor:
-        return Tensor._of(-self._uop)
+        return Tensor._from_uop(-self._node)
 
     def __abs__(self) -> Tensor:
         return self.abs()
@@ -216,13 +216,13 @@ class Tensor(TensorHandle):
         if right is None:
             return NotImplemented
         dtype = tensor_dtypes.promote(self.dtype, right.dtype)
-        x, y = self._uop.cast(dtype), right.cast(dtype)
-        return Tensor._of(products.matmul("matmul", *((y, x) if swap else (x, y))))
+        x, y = self._node.cast(dtype), right.cast(dtype)
+        return Tensor._from_uop(products.matmul("matmul", *((y, x) if swap else (x, y))))
 
     # --- elementwise functions; integers become float32 where the result is not whole ---
 
     def _inexact(self, op: Ops) -> Tensor:
-        return Tensor._of(tensor_dtypes.as_inexact(self._uop).unary(op))
+        return Tensor._from_uop(tensor_dtypes.as_inexact(self._node).unary(op))
 
     def exp(self) -> Tensor:
         return self._inexact(Ops.EXP)
@@ -246,22 +246,22 @@ class Tensor(TensorHandle):
         return self._inexact(Ops.RECIP)
 
     def square(self) -> Tensor:
-        return Tensor._of(self._uop * self._uop)
+        return Tensor._from_uop(self._node * self._node)
 
     def abs(self) -> Tensor:
         """The absolute value; the slope at 0 is 0."""
-        return Tensor._of(elementwise.absolute(self._uop))
+        return Tensor._from_uop(elementwise.absolute(self._node))
 
     def sigmoid(self) -> Tensor:
-        return Tensor._of(activations.sigmoid(tensor_dtypes.as_inexact(self._uop)))
+        return Tensor._from_uop(activations.sigmoid(tensor_dtypes.as_inexact(self._node)))
 
     def relu(self) -> Tensor:
         """``where(x > 0, x, 0)``; the slope at 0 is 0."""
-        return Tensor._of(activations.relu(self._uop))
+        return Tensor._from_uop(activations.relu(self._node))
 
     def gelu(self, approximate: Literal["none", "tanh"] = "none") -> Tensor:
         """``x * Phi(x)``, by the error function or by its approximation with tanh."""
-        return Tensor._of(activations.gelu(tensor_dtypes.as_inexact(self._uop), approximate))
+        return Tensor._from_uop(activations.gelu(tensor_dtypes.as_inexact(self._node), approximate))
 
     def maximum(self, other: TensorLike) -> Tensor:
         """The larger of two; where they are equal each gets half the gradient."""
@@ -277,7 +277,7 @@ class Tensor(TensorHandle):
             raise DTypeError(f"where: expected a bool condition, got {name_of(self.dtype)}; compare it with something")
         a, b = branches(x, y)
         shape = broadcast_shapes(self.shape, a.shape)
-        return Tensor._of(broadcast_to(self._uop, shape).where(broadcast_to(a, shape), broadcast_to(b, shape)))
+        return Tensor._from_uop(broadcast_to(self._node, shape).where(broadcast_to(a, shape), broadcast_to(b, shape)))
 
     # --- along axes ---
 
@@ -288,37 +288,37 @@ class Tensor(TensorHandle):
 
     def sum(self, axis: Axis = None, keepdim: bool = False) -> Tensor:
         """The sum over `axis` (all axes for None); integers and bool add up in 64 bits."""
-        x = self._uop.cast(tensor_dtypes.summed_dtype(self.dtype))
-        return Tensor._of(reduce_axes(x, Ops.ADD, self._axes("sum", axis), keepdim))
+        x = self._node.cast(tensor_dtypes.summed_dtype(self.dtype))
+        return Tensor._from_uop(reduce_axes(x, Ops.ADD, self._axes("sum", axis), keepdim))
 
     def max(self, axis: Axis = None, keepdim: bool = False) -> Tensor:
         """The largest element; equal ones share the gradient evenly."""
-        return Tensor._of(reduce_axes(self._uop, Ops.MAX, self._axes("max", axis), keepdim))
+        return Tensor._from_uop(reduce_axes(self._node, Ops.MAX, self._axes("max", axis), keepdim))
 
     def min(self, axis: Axis = None, keepdim: bool = False) -> Tensor:
         """The smallest element; equal ones share the gradient evenly."""
-        return Tensor._of(reduce_axes(self._uop, Ops.MIN, self._axes("min", axis), keepdim))
+        return Tensor._from_uop(reduce_axes(self._node, Ops.MIN, self._axes("min", axis), keepdim))
 
     def mean(self, axis: Axis = None, keepdim: bool = False) -> Tensor:
-        x = tensor_dtypes.as_inexact(self._uop)
-        return Tensor._of(statistics.mean_of(x, None, self._axes("mean", axis), keepdim))
+        x = tensor_dtypes.as_inexact(self._node)
+        return Tensor._from_uop(statistics.mean_of(x, None, self._axes("mean", axis), keepdim))
 
     def var(self, axis: Axis = None, keepdim: bool = False, correction: float = 1) -> Tensor:
         """The variance with the divisor ``n - correction``."""
-        x, axes = tensor_dtypes.as_inexact(self._uop), self._axes("var", axis)
+        x, axes = tensor_dtypes.as_inexact(self._node), self._axes("var", axis)
         center = broadcast_to(statistics.mean_of(x, None, axes, True), x.shape)
         squares = statistics.squares_around(x, center, None, axes, keepdim)
-        return Tensor._of(squares / max(prod([self.shape[i] for i in axes]) - correction, 0.0))
+        return Tensor._from_uop(squares / max(prod([self.shape[i] for i in axes]) - correction, 0.0))
 
     def softmax(self, axis: int = -1) -> Tensor:
-        return Tensor._of(
-            activations.softmax(tensor_dtypes.as_inexact(self._uop), axis_from_front("softmax", axis, self.ndim))
+        return Tensor._from_uop(
+            activations.softmax(tensor_dtypes.as_inexact(self._node), axis_from_front("softmax", axis, self.ndim))
         )
 
     def log_softmax(self, axis: int = -1) -> Tensor:
-        return Tensor._of(
+        return Tensor._from_uop(
             activations.log_softmax(
-                tensor_dtypes.as_inexact(self._uop), axis_from_front("log_softmax", axis, self.ndim)
+                tensor_dtypes.as_inexact(self._node), axis_from_front("log_softmax", axis, self.ndim)
             )
         )
 
@@ -331,7 +331,7 @@ class Tensor(TensorHandle):
         node = required_node(labels)
         if is_integer(node.dtype) and self.ndim:
             check_labels(node, self.shape[-1])
-        return Tensor._of(activations.cross_entropy(tensor_dtypes.as_inexact(self._uop), node))
+        return Tensor._from_uop(activations.cross_entropy(tensor_dtypes.as_inexact(self._node), node))
 
     def one_hot(self, n_classes: int) -> Tensor:
         """float32 of shape (..., n_classes) with a 1 at the place that each integer names.
@@ -339,52 +339,52 @@ class Tensor(TensorHandle):
         Raises:
             IndexError: a label that is in memory already is not below `n_classes`.
         """
-        check_labels(self._uop, n_classes)
-        return Tensor._of(activations.one_hot(self._uop, n_classes).cast(dtypes.float32))
+        check_labels(self._node, n_classes)
+        return Tensor._from_uop(activations.one_hot(self._node, n_classes).cast(dtypes.float32))
 
     # --- movement ---
 
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
         """The elements in order in another shape; one extent may be -1."""
-        return Tensor._of(self._uop.reshape(filled_shape("reshape", self.shape, _integers(shape))))
+        return Tensor._from_uop(self._node.reshape(filled_shape("reshape", self.shape, _integers(shape))))
 
     def permute(self, *axes: int | Sequence[int]) -> Tensor:
-        return Tensor._of(self._uop.permute(self._axes("permute", _integers(axes))))
+        return Tensor._from_uop(self._node.permute(self._axes("permute", _integers(axes))))
 
     def transpose(self, axis0: int = -2, axis1: int = -1) -> Tensor:
         """Two axes exchanged."""
         i, j = [axis_from_front("transpose", axis, self.ndim) for axis in (axis0, axis1)]
         order = list(range(self.ndim))
         order[i], order[j] = j, i
-        return Tensor._of(self._uop.permute(order))
+        return Tensor._from_uop(self._node.permute(order))
 
     @property
     def T(self) -> Tensor:
         """All axes in reverse order."""
-        return Tensor._of(self._uop.permute(range(self.ndim)[::-1]))
+        return Tensor._from_uop(self._node.permute(range(self.ndim)[::-1]))
 
     def expand(self, *shape: int | Sequence[int]) -> Tensor:
         """Axes of extent 1 grown and leading axes added to give `shape`; -1 leaves an axis as it is."""
         wanted = _integers(shape)
         added = len(wanted) - self.ndim
         filled = [self.shape[i - added] if n == -1 and i >= added else n for i, n in enumerate(wanted)]
-        return Tensor._of(broadcast_to(self._uop, tuple(filled)))
+        return Tensor._from_uop(broadcast_to(self._node, tuple(filled)))
 
     def shrink(self, bounds: Sequence[tuple[int, int] | None]) -> Tensor:
         """``start <= i < stop`` of every axis; None keeps an axis whole."""
         pairs = [(0, n) if b is None else b for b, n in zip(bounds, self.shape, strict=True)]
-        return Tensor._of(self._uop.shrink(pairs))
+        return Tensor._from_uop(self._node.shrink(pairs))
 
     def pad(self, widths: Sequence[tuple[int, int] | None]) -> Tensor:
         """Zeros ``(before, after)`` every axis; None leaves an axis as it is."""
-        return Tensor._of(self._uop.pad([w or (0, 0) for w in widths]))
+        return Tensor._from_uop(self._node.pad([w or (0, 0) for w in widths]))
 
     def flip(self, *axes: int | Sequence[int]) -> Tensor:
-        return Tensor._of(self._uop.flip(self._axes("flip", _integers(axes) or None)))
+        return Tensor._from_uop(self._node.flip(self._axes("flip", _integers(axes) or None)))
 
     def unsqueeze(self, axis: int) -> Tensor:
         """An axis of extent 1 put at `axis` of the result."""
-        return Tensor._of(unsqueeze(self._uop, axis_from_front("unsqueeze", axis, self.ndim + 1)))
+        return Tensor._from_uop(unsqueeze(self._node, axis_from_front("unsqueeze", axis, self.ndim + 1)))
 
     def stack_with(self, *others: Tensor, axis: int = 0) -> Tensor:
         """This Tensor and `others` along a new axis."""
@@ -392,7 +392,7 @@ class Tensor(TensorHandle):
 
     def __getitem__(self, key: Any) -> Tensor:
         items = [index_item(k) for k in cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))]
-        return Tensor._of(indexing.read(self._uop, items, positions_of_mask))
+        return Tensor._from_uop(indexing.read(self._node, items, positions_of_mask))
 
     # --- construction ---
 
@@ -400,13 +400,13 @@ class Tensor(TensorHandle):
     def cat(*tensors: Tensor | Sequence[Tensor], axis: int = 0) -> Tensor:
         """Tensors joined along an existing axis."""
         nodes = _common_dtype(_tensors(tensors))
-        return Tensor._of(concat(nodes, axis_from_front("cat", axis, nodes[0].ndim)))
+        return Tensor._from_uop(concat(nodes, axis_from_front("cat", axis, nodes[0].ndim)))
 
     @staticmethod
     def stack(*tensors: Tensor | Sequence[Tensor], axis: int = 0) -> Tensor:
         """Tensors of one shape joined along a new axis."""
         nodes = _common_dtype(_tensors(tensors))
-        return Tensor._of(stack(nodes, axis_from_front("stack", axis, nodes[0].ndim + 1)))
+        return Tensor._from_uop(stack(nodes, axis_from_front("stack", axis, nodes[0].ndim + 1)))
 
     @staticmethod
     def manual_seed(seed: int) -> None:
@@ -433,10 +433,11 @@ class Tensor(TensorHandle):
         whole = all(isinstance(v, int) for v in (first, last, step))
         n = max(0, int(-((first - last) // step)))
         row = iota((n,), 0, dtypes.int32)
-        return Tensor._of((row if whole else row.cast(dtypes.float32)) * step + first)
+        return Tensor._from_uop((row if whole else row.cast(dtypes.float32)) * step + first)
 
 
 Axis = int | Sequence[int] | None
+_EMPTY_SLOTS: dict[str, Any] = {"grad": None, "_losses": ()}
 TensorLike = Tensor | Scalar | np.ndarray[Any, Any] | Sequence[Any]
 
 # --------------------------------------------------------------------------------------------------------- arguments

@@ -1,8 +1,7 @@
-"""What every lazy handle does: stand for a node, count itself on it, compute its value when that is asked for.
+"""What a Tensor is made of and hands out, and what it takes for an operand.
 
-A handle counts itself on its node (`UOp.held`), so that a value the user can still ask for is materialised along with
-whatever contains it and is never computed twice. A node with a differentiable leaf upstream keeps its history, any
-other lets go of it once it is computed (`UOp.settle`).
+A node with a differentiable leaf upstream keeps its history, any other lets go of it once it is computed
+(`UOp.settle`).
 """
 
 from __future__ import annotations
@@ -13,14 +12,12 @@ from typing import Any, Self, cast
 import numpy as np
 
 from uopc_core import tensor_dtypes
-from uopc_core.dtype import DType, is_bool, is_inexact, is_integer, name_of
+from uopc_core.dtype import is_bool, is_inexact, is_integer, name_of
 from uopc_core.errors import GradientError, IndexBoundsError, ShapeError
-from uopc_core.frontend import bounds
-from uopc_core.frontend.bounds import computed_if_due
+from uopc_core.frontend.handle import LazyHandle
 from uopc_core.ir import TRACKED, UOp
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import realize_all
-from uopc_core.runtime.pending import note_release
 
 __all__ = [
     "SCALARS",
@@ -38,74 +35,40 @@ SCALARS = (bool, int, float, complex)
 _SHOWN_ELEMENTS = 1000
 
 
-class TensorHandle:
+class TensorHandle(LazyHandle):
     """A node of the graph in the user's hands; see `Tensor` for the arguments."""
 
-    __slots__ = ("__weakref__", "_uop")
+    __slots__ = ()
 
-    _uop: UOp
-
-    def __init__(self, data: Any, requires_grad: bool = False) -> None:
-        node = data._uop if isinstance(data, TensorHandle) else data
+    def __new__(cls, data: Any, requires_grad: bool = False) -> Self:
+        node = data._node if isinstance(data, TensorHandle) else data
         if not isinstance(node, UOp):
-            node = UOp.buffer(Buffer.from_numpy(tensor_dtypes.as_array(node), copy=True))
-        if requires_grad:
-            node = _differentiable_leaf(node)
-        self._take(node)
+            node = _leaf(node)
+        return cls._from_uop(_differentiable_leaf(node) if requires_grad else node)
 
-    def _take(self, node: UOp) -> None:
-        node.held += 1
-        self._uop = node
+    def __copy__(self) -> Self:
+        return self._from_uop(self._node)
 
-    @classmethod
-    def _of(cls, node: UOp) -> Self:
-        """A new handle for `node`, of which some is computed now where the graph has grown too far; see `bounds`."""
-        out = cls.__new__(cls)
-        out._take(computed_if_due(node, realize_all) if node.depth > bounds.lazy_depth else node)
-        return out
+    def __deepcopy__(self, memo: Any) -> Self:
+        """A leaf with the same value in memory of its own, a variable where this is one."""
+        return type(self)(self.numpy(), self.requires_grad)
 
-    def __del__(self) -> None:
-        try:
-            node = self._uop
-        except AttributeError:  # __init__ raised before there was a node
-            return
-        node.held -= 1
-        if not node.depth:
-            note_release(node)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.numpy(), self.requires_grad)
 
     @property
     def uop(self) -> UOp:
-        return self._uop
+        """The node that this handle stands for."""
+        return self._node
 
     @uop.setter
     def uop(self, node: UOp) -> None:
-        node.held += 1
-        self._uop, node = node, self._uop
-        node.held -= 1
-        if not node.depth:
-            note_release(node)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._uop.shape
-
-    @property
-    def dtype(self) -> DType:
-        return self._uop.dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self._uop.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self._uop.size
+        self._replace(None, node)
 
     @property
     def requires_grad(self) -> bool:
         """Whether a gradient can reach this Tensor: it is a differentiable leaf or was computed from one."""
-        return bool(self._uop.flags & TRACKED)
+        return bool(self._node.flags & TRACKED)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -113,7 +76,7 @@ class TensorHandle:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        memory = self._uop.realized
+        memory = self._node.realized
         grad = ", requires_grad=True" if self.requires_grad else ""
         if memory is None or self.size > _SHOWN_ELEMENTS:
             return f"Tensor(shape={self.shape}, dtype={name_of(self.dtype)}{grad})"
@@ -125,16 +88,16 @@ class TensorHandle:
     @staticmethod
     def realize_all(tensors: Iterable[TensorHandle]) -> None:
         """Compute all `tensors` in one plan."""
-        realize_all([t._uop for t in tensors])
+        realize_all([t._node for t in tensors])
 
     def realize(self) -> Self:
         """Compute the value, if it is not there yet, and return self."""
-        TensorHandle.realize_all([self])
+        self._memory("realize")
         return self
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """The value as a fresh NumPy array."""
-        return np.array(realize_all([self._uop])[0].array)
+        return np.array(self._memory("numpy").array)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
@@ -179,11 +142,16 @@ def _differentiable_leaf(node: UOp) -> UOp:
     return UOp.buffer(fresh)
 
 
+def _leaf(data: Any) -> UOp:
+    """Memory of its own with the values of `data`."""
+    return UOp.buffer(Buffer.from_numpy(tensor_dtypes.as_array(data), copy=True))
+
+
 def node_of(value: Any) -> UOp | None:
     if isinstance(value, TensorHandle):
-        return value.uop
+        return value._node
     if isinstance(value, (np.ndarray, np.generic, list, tuple, *SCALARS)):
-        return TensorHandle(value).uop
+        return _leaf(value)
     return None
 
 
@@ -232,8 +200,8 @@ def index_item(k: Any) -> Any:
 
 
 def positions_of_mask(mask: UOp) -> list[UOp]:
-    """The places at which `mask` holds, which is computed."""
-    return [TensorHandle(places).uop for places in np.nonzero(np.atleast_1d(TensorHandle(mask).numpy()))]
+    """The indices at which `mask` holds, which is computed."""
+    return [_leaf(indices) for indices in np.nonzero(np.atleast_1d(realize_all([mask])[0].array))]
 
 
 def check_labels(labels: UOp, n_classes: int) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import uopc_array as xp
 from tests.support.peak_memory import peak_bytes
-from uopc_array._array import cells
+from uopc_core.frontend import cells
 
 N = 1 << 22  # bytes of an operand
 SLACK = 7 << 19  # blocks, and buffers of NumPy's

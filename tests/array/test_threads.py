@@ -15,7 +15,7 @@ import pytest
 
 import uopc_array as xp
 from tests.support.writers import KINDS, NARROW, WIDE, Round, kinds, run_together, switching_often, writes_to
-from uopc_array._array import cells
+from uopc_core.frontend import cells
 
 
 @pytest.fixture(autouse=True)

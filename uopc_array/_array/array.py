@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from types import FunctionType, GenericAlias
 from typing import Any, Self, cast
 
@@ -17,7 +16,7 @@ from uopc_array._array.numbers import inferred_shape
 from uopc_array._array.operators import Operators
 from uopc_array._array.protocols import Protocols
 from uopc_array._array.view import View
-from uopc_core import DType, Ops, UOp
+from uopc_core import Ops, UOp
 from uopc_core.errors import ShapeError, shortened
 from uopc_core.numerics.indexing import read_box
 
@@ -71,34 +70,13 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
     __slots__ = ()
     __hash__ = Protocols.__hash__
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The extents, a tuple of int; assigned to, the same elements in another shape, as far as they lie so."""
-        value = self._value
-        return (self._node if value is None else value).shape
-
-    @shape.setter
+    @Operators.shape.setter
     def shape(self, shape: Any) -> None:
+        """The extents, a tuple of int; assigned to, the same elements in another shape, as far as they lie so."""
         try:
             self._take_shape("shape", inferred_shape("shape", self._node, shape))
         except Exception as error:
             raise shortened(error) from None
-
-    @property
-    def dtype(self) -> DType:
-        """The data type, a `numpy.dtype`."""
-        value = self._value
-        return (self._node if value is None else value).dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return prod(self.shape)
 
     @property
     def itemsize(self) -> int:

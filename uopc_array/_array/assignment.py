@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from uopc_array._array.cells import Cell, change_in_memory, is_leaf, make_leaf, write_element, write_in_memory
 from uopc_array._array.handle import Handle
 from uopc_array._array.index import (
     ItemLens,
@@ -27,6 +26,7 @@ from uopc_array._array.realize import buffer_of_node
 from uopc_array._array.view import View
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
+from uopc_core.frontend.cells import Cell, change_in_memory, is_leaf, make_leaf, write_element, write_in_memory
 from uopc_core.numerics.indexing import ParsedKey, advanced_orders, view_of
 
 __all__ = ["assign", "assigned", "changed_in_place", "check_assignable", "operand_for", "scattered", "value_node"]

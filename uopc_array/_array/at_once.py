@@ -19,7 +19,6 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from uopc_array._array.cells import HAS_GLOBAL_LOCK, Root, root_of
 from uopc_array._array.handle import MOST_LENSES, Handle
 from uopc_array._array.index import ItemLens, is_plain_key
 from uopc_array._array.lenses import Lens, MoveLens
@@ -28,6 +27,7 @@ from uopc_array._array.tracing import records
 from uopc_array._array.view import View
 from uopc_core import AT_ONCE, DTYPES, EXECUTORS, DType, Ops, UOp, converted, current, value_now
 from uopc_core.errors import IndexBoundsError
+from uopc_core.frontend.cells import HAS_GLOBAL_LOCK, Root, root_of
 
 __all__ = [
     "LARGEST",

@@ -1,107 +1,51 @@
-"""The handle: what the user holds on to, a slot that points at an immutable node and moves when the value changes.
+"""The handle of an array: what any handle is (`uopc_core.frontend.handle`), with views and writes.
 
 A view is a handle with the steps from the handle whose elements it shares. It follows its base when that changes (each
 base counts its changes), and what is written to it is written to the base.
 A number, what NumPy has a scalar for, is a handle of no axes that neither is a view nor can have views: its value never
 changes. An array of no axes knows from the start that it may be viewed and written to.
-Invariant: a handle counts itself on its node (`uop.held`), so that what the user can see is computed once and kept.
-The two slots that change stand in `_cells`, which knows how threads share them.
 """
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from uopc_array._array.cells import (
-    Cell,
-    Root,
-    alias_of,
-    detach,
-    exchange,
-    node_apart,
-    part_of,
-    put,
-    replace,
-    replace_all,
-    root_of,
-)
 from uopc_array._array.lenses import Lens, MoveLens, RowLens, SpreadLens, write_back
 from uopc_array._array.origins import compute
-from uopc_array._array.realize import NumPyArray, buffer_from_numpy, buffer_of_node
+from uopc_array._array.realize import NumPyArray, buffer_of_node
 from uopc_array._array.strided import layout_of
 from uopc_array._array.tracing import note_new, note_write
 from uopc_array._array.view import View
-from uopc_core import (
-    TRACED,
-    TRACKED,
-    Buffer,
-    DType,
-    Ops,
-    UOp,
-    dtypes,
-    name_of,
-    note_release,
-)
+from uopc_core import TRACED, Buffer, Ops, UOp, dtypes, name_of
 from uopc_core.errors import TraceError, shortened
 from uopc_core.frontend import bounds
 from uopc_core.frontend.bounds import computed_if_due
+from uopc_core.frontend.cells import Root, alias_of, node_apart, part_of, put, root_of, stand_in
+from uopc_core.frontend.handle import LazyHandle
 
-__all__ = ["MOST_LENSES", "Handle", "change_all"]
+__all__ = ["MOST_LENSES", "Handle"]
 
 _BUFFER = Ops.BUFFER
 _NDARRAY = np.ndarray
-_NODE_NAMES = ("_node", "_own_node")
 _count = sys.getrefcount
-_alone = sys.maxsize  # until it has been measured, see below
 MOST_LENSES = 16  # steps from a base to a view, before they are made one
 
 
-class Handle:
-    """The slots and the life cycle of `Array`; the layers below `Array` know it by this type.
+class Handle(LazyHandle):
+    """The layers below `Array` know it by this type."""
 
-    Attributes:
-        _uop: the node that stands for the present value.
-        _node: the node that stood for it when somebody last looked; its dtype never changes, its shape where that is
-            assigned to.
-        _alias: what it knows as a view, or as an array of which there are views; of no axes any array knows something,
-            and a number nothing.
-        _weak: True for a traced Python scalar, whose dtype gives way to that of an array (NEP 50).
-        _value: the value as NumPy has it, known and of real numbers, while there is no node yet (see `at_once`), else
-            None. The slot for the node is empty then, and filled when somebody looks at it.
-    """
-
-    __slots__ = ("__weakref__", "_alias", "_node", "_value", "_weak")
-    _is_shadowed = False  # True of the class for handles that a trace sees differently than everybody else
-
-    _alias: Any  # Root | View | Claim | None
-    _node: UOp
-    _own_alias: Any  # these two are the slots themselves, where a trace puts properties in the place of their names
-    _own_node: UOp
-    _value: Any  # NumPyArray | np.generic | None
-    _weak: bool
+    __slots__ = ()
+    _compute = staticmethod(compute)
+    # functions are methods, whatever their first parameter is called
+    _note_new = note_new  # pyright: ignore[reportAssignmentType]
+    _note_write = note_write  # pyright: ignore[reportAssignmentType]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         raise TypeError("Array: not made by calling the class; use uopc_array.asarray(...)")
-
-    @classmethod
-    def _from_uop(cls, uop: UOp, weak: bool = False) -> Self:
-        """A new handle on `uop`; a graph that has become too deep is computed first."""
-        if uop.depth > bounds.lazy_depth:
-            uop = computed_if_due(uop, compute)
-        self = object.__new__(cls)
-        uop.held += 1
-        self._value = None
-        self._node = uop
-        self._weak = weak
-        self._alias = None
-        if uop.flags:
-            note_new(self, uop, weak)
-        return self
 
     @classmethod
     def _array_from_uop(cls, uop: UOp) -> Self:
@@ -110,38 +54,6 @@ class Handle:
         if not uop.shape:
             self._alias = Root()
         return self
-
-    @classmethod
-    def _from_value(cls, value: Any) -> Self:
-        """A new handle on a known value of real numbers, which nobody else holds; a scalar of NumPy's is a number."""
-        self = object.__new__(cls)
-        self._value = value
-        self._weak = False
-        self._alias = Root() if type(value) is _NDARRAY and not value.ndim else None
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _NODE_NAMES:  # the slot is empty
-            return self._become_node()
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-
-    def _become_node(self) -> UOp:
-        """Hold a node in the place of a known value. A view follows its base, which has a node from now on too."""
-        value = self._value
-        if value is not None:
-            alias = self._own_alias
-            if isinstance(alias, View):
-                node = _stand_in(value.shape, value.dtype)
-            elif type(value) is _NDARRAY:
-                node = UOp.buffer(buffer_from_numpy(value, copy=not value.flags.carray))
-            else:
-                node = UOp.const(value.item(), value.dtype)
-            # one step
-            if self._value is value:
-                node.held += 1
-                self._own_node = node  # pyright: ignore[reportGeneralTypeIssues]  # another name of a slot
-                self._value = None
-        return _NODE.__get__(self)
 
     def _same_kind(self, uop: UOp, weak: bool = False) -> Self:
         """A new handle on `uop`, of no axes a number if this is one, else an array."""
@@ -161,29 +73,6 @@ class Handle:
         """Whether the value may be changed."""
         alias = self._alias
         return bool(self._node.shape) if alias is None else alias.is_writable
-
-    @property
-    def _uop(self) -> UOp:
-        # one step, see `_cells`
-        alias = self._own_alias
-        if alias is None:
-            return self._own_node
-        node = self._own_node
-        return self._follow() if alias.is_stale() else node
-
-    def _cell(self) -> Cell:
-        """What holds the slots that this thread sees."""
-        return self
-
-    def _replace(self, before: UOp | None, uop: UOp) -> bool:
-        """Give this handle, no view, the value of `uop`, if its node is still `before`; None is whatever it is."""
-        if uop.depth > bounds.lazy_depth:
-            uop = computed_if_due(uop, compute)
-        note = note_write(self, uop) if uop.flags else None
-        is_done = replace(self._cell() if self._is_shadowed else self, before, uop)
-        if note is not None and not is_done:
-            note.pop()
-        return is_done
 
     def _base(self) -> Handle:
         """What is written to when this handle is: itself, where it is no view."""
@@ -213,15 +102,6 @@ class Handle:
             node = self._node_to_change()
             if self._replace(node, make(node)):
                 return
-
-    def _node_to_change(self) -> UOp:
-        """The node of this handle, no view; nobody writes into its memory as long as it is held."""
-        while True:
-            cell = self._cell() if self._is_shadowed else self
-            uop = self._uop
-            if cell._own_node is uop:
-                return uop
-            detach(cell)
 
     def _write(self, uop: UOp) -> None:
         """Give this handle the value of `uop`, of its own shape and dtype, as an assignment to all of it.
@@ -364,7 +244,7 @@ class Handle:
             version = root.version if cell._own_node is source else None
             known = View(self, source.shape, (lens,), root, version, root.is_writable and lens.is_writable)
         if known.root.is_shared and not uop.flags and known.root.is_still_shared():
-            known.version, uop = None, _stand_in(uop.shape, uop.dtype)
+            known.version, uop = None, stand_in(uop.shape, uop.dtype)
         view = self._from_uop(uop)
         view._alias = known
         return view
@@ -436,13 +316,13 @@ class Handle:
         """
         value = self._value
         if type(value) is _NDARRAY:
-            return _stand_in(value.shape, value.dtype)
+            return stand_in(value.shape, value.dtype)
         # one step
         alias, node = self._own_alias, self._own_node
         if alias is None:
             return node
         if alias.is_shared:
-            return _stand_in(node.shape, node.dtype)
+            return stand_in(node.shape, node.dtype)
         return self._follow() if alias.is_stale() else node
 
     def _let_go(self) -> None:
@@ -451,48 +331,13 @@ class Handle:
         alias = cell._own_alias
         if alias.version is not None:
             node = cell._own_node
-            put(cell, _stand_in(node.shape, node.dtype), alias.at(None))
+            put(cell, stand_in(node.shape, node.dtype), alias.at(None))
 
-    def _memory(self, what: str) -> Buffer:
-        """The memory that holds the value, computed now if need be.
-
-        Args:
-            what: the operation that needs the value, for the message.
-        Raises:
-            TraceError: inside `jit`, where there is no value yet.
-        """
-        uop = self._uop
-        if uop.op is _BUFFER:
-            return uop.realized
+    def _memory_of(self, uop: UOp, what: str) -> Buffer:
         try:
-            memory = buffer_of_node(uop, what)
+            return buffer_of_node(uop, what)
         except Exception as error:
             raise shortened(error) from None
-        if uop.op is not _BUFFER and not uop.flags & TRACKED:  # a constant, or a bool that differentiation looks behind
-            exchange(self._cell(), uop, UOp.buffer(memory))
-        return memory
-
-    def __del__(self) -> None:
-        try:
-            if self._value is not None:
-                return
-            node = self._own_node
-        except AttributeError:  # interrupted before it had one
-            return
-        node.held -= 1
-        # None at exit, when modules are taken down
-        if not node.depth and _count is not None and _count(node) > _alone:  # pyright: ignore[reportUnnecessaryComparison]
-            note_release(node)
-
-
-def _measure(handle: Handle) -> int:
-    """The references to a node that only a handle refers to; spelled as where they are compared."""
-    node = handle._own_node
-    return _count(node)
-
-
-_NODE: Any = Handle.__dict__["_node"]
-Handle._own_node, Handle._own_alias = _NODE, Handle.__dict__["_alias"]
 
 
 def _measure_root() -> int:
@@ -511,35 +356,8 @@ def _measure_value() -> int:
 
 _UNSEEN = _measure_root()
 _UNSEEN_VALUE = _measure_value()
-_alone = _measure(Handle._from_uop(UOp.buffer(Buffer.empty((), dtypes.float64))))
-
-
-def change_all(changes: Sequence[tuple[Handle, UOp, UOp]]) -> bool:
-    """Give handles, no views, other values, all or none: of each the handle, the node that it should still have, and
-    the one that it gets.
-    """
-    if len(changes) == 1:
-        return changes[0][0]._replace(*changes[0][1:])
-    cells: list[tuple[Cell, UOp, UOp]] = []
-    notes: list[list[Any]] = []
-    for handle, before, uop in changes:
-        node = computed_if_due(uop, compute)
-        note = note_write(handle, node) if node.flags else None
-        notes += [] if note is None else [note]
-        cells.append((handle._cell(), before, node))
-    is_done = replace_all(cells)
-    if not is_done:
-        for note in notes:
-            note.pop()
-    return is_done
 
 
 def _write_through(alias: View, base: UOp, make: Callable[[UOp], UOp]) -> UOp:
     """`base` with what `make` makes of the view in the place of the view."""
     return write_back(base, alias.on_node, make)
-
-
-@functools.lru_cache(1024)
-def _stand_in(shape: tuple[int, ...], dtype: DType) -> UOp:
-    """A node without memory for a handle that does not use its node."""
-    return UOp.const(0, dtype, shape)

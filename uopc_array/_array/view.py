@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from uopc_array._array.cells import Root
 from uopc_array._array.lenses import Lens, MoveLens, shortened_chain
 from uopc_core import Ops, UOp
+from uopc_core.frontend.cells import Root
 
 __all__ = ["View"]
 
@@ -29,6 +29,7 @@ class View:
 
     __slots__ = ("base", "is_writable", "lenses", "memory", "root", "shape", "version")
     is_claim = False
+    is_view = True
 
     def __init__(
         self,

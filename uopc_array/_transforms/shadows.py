@@ -16,16 +16,16 @@ from typing import Any, TypeVar
 from weakref import ref
 
 from uopc_array._array.array import Array
-from uopc_array._array.cells import Root, alias_of, replace
 from uopc_array._array.handle import Handle
 from uopc_array._array.tracing import Record, Shadow, current_record, depends, enter, leave, records, user_line
 from uopc_core import UOp, in_forked_child, name_of
 from uopc_core.errors import TraceError
+from uopc_core.frontend.cells import Root, alias_of, replace
+from uopc_core.frontend.handle import NODE_SLOT
 
 __all__ = ["LeftOverArray", "ShadowedArray", "close_record", "run_traced", "shadow"]
 
 T = TypeVar("T")
-_NODE: Any = Handle.__dict__["_node"]
 
 
 def _shadow_of(handle: Handle) -> Shadow | None:
@@ -102,7 +102,7 @@ class LeftOverArray(Array):
 
     @property
     def _node(self) -> UOp:  # pyright: ignore[reportIncompatibleVariableOverride]
-        raise TraceError(f"{_NODE.__get__(self)} Line: {user_line()}")
+        raise TraceError(f"{NODE_SLOT.__get__(self)} Line: {user_line()}")
 
     @property
     def _value(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -110,7 +110,7 @@ class LeftOverArray(Array):
 
     @property
     def _alias(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
-        raise TraceError(f"{_NODE.__get__(self)} Line: {user_line()}")
+        raise TraceError(f"{NODE_SLOT.__get__(self)} Line: {user_line()}")
 
     @property
     def _uop(self) -> UOp:
@@ -207,7 +207,7 @@ def close_record(record: Record, params: set[UOp]) -> list[str]:
     """
     faults = _restore_written(record, params)
     for handle in _alive(record.created):
-        node = _NODE.__get__(handle)
+        node = NODE_SLOT.__get__(handle)
         if type(handle) is not LeftOverArray and depends(node, params):
             _leave_over(record, handle, node)
         elif (outer := current_record()) is not None:
@@ -218,7 +218,7 @@ def close_record(record: Record, params: set[UOp]) -> list[str]:
 def _leave_over(record: Record, handle: Any, node: UOp) -> None:
     node.held -= 1
     handle.__class__ = LeftOverArray
-    _NODE.__set__(handle, _LeftOver(record, node))
+    NODE_SLOT.__set__(handle, _LeftOver(record, node))
 
 
 def _restore_written(record: Record, params: set[UOp]) -> list[str]:

@@ -17,8 +17,6 @@ import numpy as np
 
 import uopc_core
 from uopc_array._array.array import Array
-from uopc_array._array.cells import alias_of, root_of
-from uopc_array._array.handle import change_all
 from uopc_array._array.nodes import as_node, cast_node, default_dtype
 from uopc_array._array.origins import named
 from uopc_array._array.realize import NumPyArray, buffer_of_node
@@ -32,6 +30,8 @@ from uopc_array._transforms.results import CallResults, Encoder, Template
 from uopc_array._transforms.shadows import close_record, run_traced, shadow
 from uopc_core import TRACED, TRACKED, Ops, UOp, fresh_number, walk
 from uopc_core.errors import IndexBoundsError, TraceError
+from uopc_core.frontend.cells import alias_of, root_of
+from uopc_core.frontend.handle import change_all
 
 __all__ = ["Trace", "call_trace", "make_trace"]
 

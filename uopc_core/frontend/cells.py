@@ -16,19 +16,21 @@ place.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
 from _thread import _count as count_threads  # that Python has started; without a lock, as `threading.active_count` has
 from collections.abc import Callable, Sequence
 from threading import get_ident
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from uopc_array._array.lenses import Lens
-from uopc_array._array.realize import NumPyArray, buffer_from_numpy
-from uopc_core import Ops, UOp, note_release
+from uopc_core.dtype import DType
+from uopc_core.ir import Ops, UOp
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.runtime.pending import note_release
 
 __all__ = [
     "HAS_GLOBAL_LOCK",
@@ -46,9 +48,12 @@ __all__ = [
     "replace",
     "replace_all",
     "root_of",
+    "stand_in",
+    "write_element",
     "write_in_memory",
 ]
 
+NumPyArray = np.ndarray[Any, Any]
 Cell = Any  # a handle, or what a trace sees of one: `_own_node` and `_own_alias` are slots, not properties
 Store = Callable[[NumPyArray, Any, Any], None]
 Change = Callable[..., None]
@@ -77,6 +82,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_after_fork)
 
 
+class Lens(Protocol):
+    """A step from an array to a view of it."""
+
+    def on_array(self, x: NumPyArray, /) -> NumPyArray:
+        """The view of this array, sharing its memory."""
+        ...
+
+
 class Root:
     """The alias of a handle with views.
 
@@ -89,6 +102,7 @@ class Root:
 
     __slots__ = ("_writer", "is_shared", "is_writable", "version")
     is_claim = False
+    is_view = False
     memory = None
 
     def __init__(self) -> None:
@@ -122,6 +136,7 @@ class _Glance:
 
     __slots__ = ()
     is_claim = True
+    is_view = False
     is_shared = False
     is_writable = True
     memory = None
@@ -145,6 +160,7 @@ class _Claim:
 
     __slots__ = ("era", "is_broken", "memory", "root", "writers")
     is_claim = True
+    is_view = False
     is_shared = True
     is_writable = True  # else nobody would write
     root: Root | None
@@ -299,8 +315,14 @@ def detach(cell: Cell) -> None:
         note_release(node)
 
 
+@functools.lru_cache(1024)
+def stand_in(shape: tuple[int, ...], dtype: DType) -> UOp:
+    """A node without memory for a handle that does not use its node."""
+    return UOp.const(0, dtype, shape)
+
+
 def _copy_of(node: UOp) -> UOp:
-    return UOp.buffer(buffer_from_numpy(node.realized.array, copy=True))
+    return UOp.buffer(Buffer.from_numpy(node.realized.array, copy=True))
 
 
 def is_leaf(cell: Cell) -> bool:
@@ -371,7 +393,7 @@ def part_of(cell: Cell, lenses: Sequence[Lens]) -> UOp | None:
 def _copy_of_part(memory: NumPyArray, lenses: Sequence[Lens]) -> UOp:
     for lens in lenses:
         memory = lens.on_array(memory)
-    return UOp.buffer(buffer_from_numpy(memory, copy=True))
+    return UOp.buffer(Buffer.from_numpy(memory, copy=True))
 
 
 def write_in_memory(cell: Cell, lenses: Sequence[Lens], store: Store, key: Any, value: Any) -> bool:
@@ -544,7 +566,7 @@ class _Alone:
     """A cell whose memory nobody else sees."""
 
     def __init__(self) -> None:
-        self._own_node = UOp.buffer(buffer_from_numpy(np.zeros(1)))
+        self._own_node = UOp.buffer(Buffer.from_numpy(np.zeros(1)))
 
 
 def _measure() -> tuple[int, int, int, int]:
