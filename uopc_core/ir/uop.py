@@ -62,6 +62,7 @@ _tell: Callable[[], None] | None = None
 _recent_consts: dict[Hashable, UOp] = {}
 _MAX_RECENT_CONSTS = 4096
 _fresh_numbers = count(1)
+_APART = object()  # in the keys of nodes that only plans have
 
 
 def _forget(ref: Any) -> None:
@@ -208,6 +209,16 @@ class UOp:
             return self
         op = self.op if op is None else op
         return UOp.new(op, src, self.arg, self.dtype if op in TYPED_BY_DTYPE else None)
+
+    def apart(self, op: Ops, src: tuple[UOp, ...]) -> UOp:
+        """This node, of that op and on these sources, as plans have it: none of the user's graphs holds it, so nobody
+        computes it (see `settle`), and what a plan was made from stays what it was.
+        """
+        dtype = self.dtype if op in TYPED_BY_DTYPE else None
+        key = (_APART, op, src, self.arg, dtype)
+        ref = _table.get(key)
+        node = ref() if ref is not None else None
+        return _make(key, op, src, self.arg, dtype) if node is None else node
 
     def settle(self, memory: Any) -> None:
         """Let `memory` hold the value from now on: a leaf for planning, never for differentiation.

@@ -58,7 +58,8 @@ def _verify_type(node: UOp) -> None:
 
 
 def _verify_identity(node: UOp) -> None:
-    if UOp.new(node.op, node.src, node.arg, node.explicit_dtype) is not node:
+    same = UOp.new(node.op, node.src, node.arg, node.explicit_dtype)
+    if same is not node and node.apart(node.op, node.src) is not node:
         raise _fault(node, "one node per op, sources and argument", "a second one")
 
 

@@ -193,7 +193,7 @@ def rebuild(canonical: Canonical) -> list[UOp]:
     """The outputs over PARAM leaves alone: buffers numbered as in the bindings, then one scalar PARAM per use of a
     changing constant.
 
-    What means something to derivatives only is gone.
+    What means something to derivatives only is gone. Only constants are nodes that other graphs hold as well.
     """
     n_buffers = len(canonical.leaves)
     made: dict[UOp, UOp] = {leaf: UOp.param(i, leaf.shape, leaf.dtype) for leaf, i in canonical.leaves.items()}
@@ -210,7 +210,12 @@ def rebuild(canonical: Canonical) -> list[UOp]:
                 next_scalar += 1
                 known = scalar if s.shape == () else _broadcast(scalar, s.shape)
             sources.append(known)
-        made[node] = sources[0] if op in FOR_DERIVATIVES else node.over(tuple(sources), op)
+        if op in FOR_DERIVATIVES:
+            made[node] = sources[0]
+        elif tuple(sources) == src:  # of constants and counters alone: the user's own node, which may be computed
+            made[node] = node.apart(op, src)
+        else:
+            made[node] = node.over(tuple(sources), op)
     return [made[node] for node in canonical.outputs]
 
 
