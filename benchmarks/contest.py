@@ -16,6 +16,7 @@ __all__ = ["OURS", "Contest", "Disagreement", "Row", "Times", "installed", "meas
 
 OURS = "uopc_array"
 MIN_SAMPLE_S = 2e-3
+MAX_ROW_S, MIN_ROUNDS = 4.0, 3  # no further round after so many seconds, but so many in any case
 
 
 class Disagreement(AssertionError):
@@ -44,12 +45,14 @@ class Contest:
     Attributes:
         runs: a call by library; it returns when the numbers are in memory, one array or a list of them.
         rtol: to which the results agree with the first one's, relative to its largest element.
-        rounds: how often each library has its turn.
+        rounds: how often each library has its turn; fewer where that takes long.
+        compared: what of a result is compared, where that is not all of it.
     """
 
     runs: Mapping[str, Callable[[], Any]]
     rtol: float
     rounds: int = 15
+    compared: Callable[[Any], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ class Row:
         title: what is computed.
         targets: by how much we are to be faster than which library.
         times: measures the row; the argument asks for small sizes.
+        limits: seconds that the machine itself would take, by the name of a limit; filled when the row is measured.
+        notes: what else is to be said, likewise.
+        subject: under which it stands in the table.
     """
 
     name: str
@@ -67,6 +73,8 @@ class Row:
     targets: Mapping[str, float]
     times: Callable[[bool], Mapping[str, Times]]
     notes: list[str] = field(default_factory=list[str])
+    limits: dict[str, float] = field(default_factory=dict[str, float])
+    subject: str = ""
 
 
 def installed(name: str) -> Any:
@@ -81,20 +89,25 @@ def _arrays(result: Any) -> list[Any]:
     return [np.asarray(x) for x in (result if isinstance(result, (list, tuple)) else [result])]
 
 
+def _widest(x: Any) -> Any:
+    return np.complex128 if np.iscomplexobj(x) else np.float64
+
+
 def check_agreement(contest: Contest) -> None:
     """Compare every result with that of the first library.
 
     Raises:
         Disagreement: one differs by more than `contest.rtol`.
     """
-    results = {name: _arrays(run()) for name, run in contest.runs.items()}
+    compared = contest.compared or (lambda x: x)
+    results = {name: _arrays(compared(run())) for name, run in contest.runs.items()}
     reference_name = next(iter(results))
     for name, arrays in results.items():
         reference = results[reference_name]
         if [x.shape for x in arrays] != [x.shape for x in reference]:
             raise Disagreement(f"{name} gives other shapes than {reference_name}")
         for x, wanted in zip(arrays, reference, strict=True):
-            error = np.abs(x.astype(np.float64) - wanted).max() if x.size else 0.0
+            error = np.abs(x.astype(_widest(x)) - wanted).max() if x.size else 0.0
             if not error <= contest.rtol * max(np.abs(wanted).max(), 1e-30):
                 raise Disagreement(f"{name} is off {reference_name} by {error:.3g}")
 
@@ -117,7 +130,10 @@ def measure(contest: Contest) -> dict[str, Times]:
     gc.collect()
     gc.disable()
     try:
-        for _ in range(contest.rounds):
+        start = time.perf_counter()
+        for done in range(contest.rounds):
+            if done >= MIN_ROUNDS and time.perf_counter() - start > MAX_ROW_S:
+                break
             for name, run in contest.runs.items():
                 samples[name].append(_sample(run, calls[name]))
     finally:
