@@ -7,15 +7,17 @@ Source: https://numpy.org/doc/stable/user/basics.indexing.html
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from uopc_core.dtype import dtypes, is_bool
 from uopc_core.errors import IndexBoundsError, ShapeError
 from uopc_core.ir import Ops, UOp, composite
+from uopc_core.ir.op import VIEW_OPS
+from uopc_core.recent import Recent
 
-__all__ = ["ParsedKey", "advanced_orders", "is_plain", "parse", "picked", "read", "read_box", "view_of"]
+__all__ = ["ParsedKey", "advanced_orders", "is_plain", "parse", "picked", "read", "read_box", "view_of", "write_box"]
 
 _FULL = slice(None)
 
@@ -201,8 +203,40 @@ def is_plain(part: Any) -> bool:
 
 def read_box(x: UOp, key: Any) -> UOp | None:
     """The short way for leading ints in bounds and slices of step 1; None where the key has anything else."""
+    box = _box_of(x.shape, key)
+    if box is None:
+        return None
+    bounds, kept, is_part = box
+    if is_part:
+        x = UOp.new(Ops.SHRINK, (x,), bounds)
+    return x.reshape(kept)
+
+
+def write_box(x: UOp, key: Any, make_value: Callable[[tuple[int, ...]], UOp]) -> UOp | None:
+    """`x` with another value in what `read_box` reads; None where the key has anything but that.
+
+    Args:
+        make_value: makes the value, in the shape that it is given and the dtype of `x`.
+    """
+    box = _box_of(x.shape, key)
+    if box is None:
+        return None
+    bounds, kept, is_part = box
+    value = make_value(kept)
+    if not is_part:
+        return value.reshape(x.shape)
+    if value.op in VIEW_OPS and value is read_box(x, key):
+        return x
+    inner = tuple([stop - start for start, stop in bounds])
+    widths = tuple([(start, n - stop) for (start, stop), n in zip(bounds, x.shape, strict=True)])
+    return _whether_inside(inner, widths).where(UOp.new(Ops.PAD, (value.reshape(inner),), widths), x)
+
+
+def _box_of(shape: tuple[int, ...], key: Any) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...], bool] | None:
+    """What a key of leading ints and slices of step 1 selects: bounds of every axis, the shape of what is read, and
+    whether that is but a part.
+    """
     items = cast("tuple[Any, ...]", key) if type(key) is tuple else (key,)
-    shape = x.shape
     if len(items) > len(shape):
         return None
     bounds: list[tuple[int, int]] = []
@@ -225,9 +259,19 @@ def read_box(x: UOp, key: Any) -> UOp | None:
             kept.append(stop - start)
         else:
             return None
-    rest = shape[len(items) :]
-    kept.extend(rest)
-    if kept != list(shape):
-        bounds.extend([(0, n) for n in rest])
-        x = UOp.new(Ops.SHRINK, (x,), tuple(bounds))
-    return x.reshape(tuple(kept))
+    is_part = any([start > 0 or stop < n for (start, stop), n in zip(bounds, shape, strict=False)])
+    for n in shape[len(items) :]:
+        bounds.append((0, n))
+        kept.append(n)
+    return tuple(bounds), tuple(kept), is_part
+
+
+def _whether_inside(inner: tuple[int, ...], widths: tuple[tuple[int, int], ...]) -> UOp:
+    """True in a box of shape `inner`, False in the margins of `widths` around it."""
+    known = _boxes.get((inner, widths))
+    if known is not None:
+        return known
+    return _boxes.add((inner, widths), UOp.const(True, dtypes.bool, inner).pad(widths))
+
+
+_boxes: Recent[Hashable, UOp] = Recent(1024)
