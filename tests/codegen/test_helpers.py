@@ -1,4 +1,4 @@
-"""`kernels.h` and `reductions.h`: C by themselves, and C in every copy that a kernel may have of them."""
+"""`kernels.h`, `reductions.h` and `sorting.h`: C by themselves, and C in every copy that a kernel may have of them."""
 
 import re
 import subprocess
@@ -32,6 +32,7 @@ from uopc_core.codegen.c_reduce import (
     need_total,
     need_total_row,
 )
+from uopc_core.codegen.c_sort_loop import need_argsort
 from uopc_core.codegen.c_types import TYPEDEFS
 from uopc_core.codegen.helpers import HEADERS, definitions, helper
 from uopc_core.dtype import DTYPES, dtypes, is_bool, is_complex, is_float, is_inexact
@@ -131,6 +132,8 @@ def everything(vector):
         elementwise(prelude.need, dtype)
         functions(prelude.need, dtype, vector)
         reductions(prelude.need, dtype)
+        if dtype.kind in "iuf" and dtype.itemsize >= 4:
+            need_argsort(prelude.need, dtype)
     for name in ("MIN", "floordiv_index", "floormod_index", "within", "fail", "squares64"):
         helper(prelude.need, name)
     return prelude

@@ -1,4 +1,4 @@
-"""Helper functions of kernels: those of `kernels.h` and `reductions.h` that a kernel calls, with its types.
+"""Helper functions of kernels: those of the headers beside this file that a kernel calls, with its types.
 
 A definition there ends at a blank line, and is known by the first name that is defined or declared in it. What
 it uses comes before it. The capitals in it are replaced, see there.
@@ -20,7 +20,7 @@ __all__ = ["HEADERS", "Need", "definitions", "helper"]
 Need = Callable[[str, str], None]  # a name and the text that defines it
 Combine = Callable[[str, str], str]
 
-HEADERS = tuple([Path(__file__).with_name(name) for name in ("kernels.h", "reductions.h")])
+HEADERS = tuple([Path(__file__).with_name(name) for name in ("kernels.h", "reductions.h", "sorting.h")])
 _BEGIN = "- definitions */"
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)")

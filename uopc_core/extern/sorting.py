@@ -1,4 +1,5 @@
-"""Sorting by the host library: sort, argsort and searchsorted, on the last axis, with nan last in ascending order.
+"""Sorting: sort, argsort and searchsorted, on the last axis, with nan last in ascending order, by the host library; the
+places of long rows by a loop of ours.
 
 The descending order is the ascending one of the reversed axis, reversed, so equal values keep their order on demand.
 """
@@ -12,13 +13,18 @@ import numpy as np
 
 from uopc_core.dtype import dtypes, name_of
 from uopc_core.errors import ShapeError
+from uopc_core.interpret.loops import loop_of
 from uopc_core.ir import Extern, TensorType, UOp, composite, register_extern
 from uopc_core.ir.arguments import Field, is_flag, is_tuple_of, one_of
+from uopc_core.ir.op import Ops
 
 __all__ = ["argsort_last_axis", "searchsorted_vector", "sort_last_axis", "take_along_last_axis"]
 
 Array = np.ndarray[Any, Any]
 Nodes = tuple[UOp, ...]
+# elements of a row: of fewer the digits take longer to count than NumPy to sort, and more would take 64 MiB to work in
+_SORTED_HERE = range(512, (1 << 23) + 1)
+_LEAST_SORTED_BYTES = 4  # of an element; what has fewer NumPy sorts by its digits as well
 
 
 def sort_last_axis(x: UOp, descending: bool, stable: bool) -> UOp:
@@ -78,11 +84,24 @@ def _sort(params: tuple[bool, bool], x: Array) -> tuple[Array]:
 
 def _argsort(params: tuple[bool, bool], x: Array) -> tuple[Array]:
     descending, stable = params
-    kind = "stable" if stable else None
     if not descending:
-        return (np.argsort(x, axis=-1, kind=kind).astype(np.int64, copy=False),)
-    places = np.argsort(x[..., ::-1], axis=-1, kind=kind)
-    return (np.ascontiguousarray(x.shape[-1] - 1 - places[..., ::-1], dtype=np.int64),)
+        return (_ascending_places(x, stable),)
+    places = _ascending_places(x[..., ::-1], stable)
+    return (np.ascontiguousarray(x.shape[-1] - 1 - places[..., ::-1]),)
+
+
+def _ascending_places(x: Array, stable: bool) -> Array:
+    """The places of the elements in order. Where a loop of ours sorts, equal ones keep theirs in any case, so that
+    which one does makes no difference.
+    """
+    is_sorted_here = x.dtype.kind in "iuf" and x.itemsize >= _LEAST_SORTED_BYTES and x.shape[-1] in _SORTED_HERE
+    loop = loop_of("argsort", Ops.EXTERN, x.dtype) if is_sorted_here and x.size else None
+    if loop is not None:
+        places: Array = loop(x, np.empty(x.shape[-1], np.int64))
+        if places[..., 0].min() >= 0:
+            return places
+    kind = "stable" if stable or is_sorted_here else None
+    return np.argsort(x, axis=-1, kind=kind).astype(np.int64, copy=False)
 
 
 def _searchsorted(params: tuple[str], x: Array, values: Array) -> tuple[Array]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from uopc_core.codegen.c_reduce_loop import render_reduction
+from uopc_core.codegen.c_sort_loop import render_argsort
 from uopc_core.codegen.c_ufunc import LoopSource, join_loops, render_loop
 from uopc_core.dtype import DType
 from uopc_core.errors import CompileError
@@ -22,6 +23,8 @@ from uopc_core.runtime.cache import compile_ahead, compile_one, is_compiled
 from uopc_core.runtime.toolchain import Toolchain, find_toolchain
 from uopc_core.runtime.ufunc import as_ufunc
 from uopc_core.settings import current
+
+_SIGNATURES = {"reduction": "(n)->()", "argsort": "(n),(n)->(n)"}
 
 __all__ = ["loops_for", "make_gufunc", "make_ufunc", "uncompiled"]
 
@@ -51,6 +54,8 @@ def uncompiled(keys: Iterable[LoopKey]) -> list[str]:
 
 def _source(key: LoopKey, toolchain: Toolchain) -> LoopSource:
     kind, op, dtype = key
+    if kind == "argsort":
+        return render_argsort(dtype)
     return render_reduction(op, dtype) if kind == "reduction" else render_loop(op, dtype, toolchain.has_libmvec)
 
 
@@ -58,8 +63,8 @@ def _made(key: LoopKey, source: LoopSource) -> Any:
     kind, op, _ = key
     name = op.name.lower()
     try:
-        if kind == "reduction":
-            return make_gufunc(f"reduce_{name}", source.text, source.symbol, source.dtypes, "(n)->()")
+        if kind in _SIGNATURES:
+            return make_gufunc(f"{kind}_{name}", source.text, source.symbol, source.dtypes, _SIGNATURES[kind])
         return make_ufunc(name, source.text, source.symbol, source.dtypes)
     except CompileError as error:
         if current().verify:
