@@ -31,7 +31,7 @@ DType = np.dtype[Any]
 
 
 class dtypes:
-    """Namespace of the twelve dtypes; `dtypes.float32` is `numpy.dtype("float32")`."""
+    """Namespace of the thirteen dtypes; `dtypes.float32` is `numpy.dtype("float32")`."""
 
     bool: Final[DType] = np.dtype(np.bool_)
     int8: Final[DType] = np.dtype(np.int8)

@@ -1,4 +1,5 @@
-"""The dtypes of `Tensor`, as PyTorch has them: 32 bits by default, the higher category wins, a number never widens."""
+"""The dtypes of `Tensor`, as PyTorch has them: 32 bits by default, the higher category wins, a number never widens
+(`uopc_core.numerics.promotion`)."""
 
 from __future__ import annotations
 
@@ -6,44 +7,33 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import DType, as_dtype, dtypes, is_bool, is_complex, is_float, is_inexact, is_integer
+from uopc_core.dtype import DType, as_dtype, dtypes, is_bool, is_integer, name_of
 from uopc_core.errors import DTypeError
 from uopc_core.ir import Scalar, UOp
 from uopc_core.ir.composite import broadcast_shapes, broadcast_to
+from uopc_core.numerics.promotion import Promotion, kind_of_scalar
 
 __all__ = ["as_array", "as_inexact", "broadcast_all", "dtype_beside_scalar", "promote", "summed_dtype"]
 
-_DEFAULT_DTYPES: dict[DType, DType] = {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}
-
-
-def _category(dtype: DType) -> int:
-    return 0 if is_bool(dtype) else 1 if is_integer(dtype) else 2 if is_float(dtype) else 3
+PYTORCH = Promotion(dtypes.int32, dtypes.float32, dtypes.complex64, integers_give_way=True)
+_DEFAULT_DTYPES: dict[DType, DType] = {dtypes.float64: PYTORCH.floating, dtypes.complex128: PYTORCH.complex}
 
 
 def promote(x: DType, y: DType) -> DType:
-    """The common dtype: that of the higher category (bool, integer, floating, complex), the wider within one."""
-    if x is y:
-        return x
-    low, high = sorted((x, y), key=_category)
-    if _category(low) < 2 and _category(low) < _category(high):
-        return high
-    common = np.promote_types(x, y)
-    if _category(common) > _category(high):
-        raise DTypeError(f"no integer dtype holds both {x.name} and {y.name}; cast one of them")
+    """The common dtype: that of the higher category (bool, integer, floating, complex), the wider within one.
+
+    Raises:
+        DTypeError: integers of which no integer dtype holds both.
+    """
+    common = PYTORCH.together.get((x, y))
+    if common is None:
+        raise DTypeError(f"no integer dtype holds both {name_of(x)} and {name_of(y)}; cast one of them")
     return common
 
 
 def dtype_beside_scalar(dtype: DType, value: Scalar) -> DType:
     """The dtype of an operation with a Python scalar: a scalar never widens, it only lifts to its category."""
-    if isinstance(value, bool):
-        return dtype
-    if isinstance(value, int):
-        return dtypes.int32 if is_bool(dtype) else dtype
-    if isinstance(value, float):
-        return dtype if is_inexact(dtype) else dtypes.float32
-    if is_complex(dtype):
-        return dtype
-    return dtypes.complex128 if dtype is dtypes.float64 else dtypes.complex64
+    return PYTORCH.beside[kind_of_scalar(value)][dtype]
 
 
 def summed_dtype(dtype: DType) -> DType:
@@ -55,7 +45,7 @@ def summed_dtype(dtype: DType) -> DType:
 
 def as_inexact(x: UOp) -> UOp:
     """`x`, as float32 when it is bool or integer."""
-    return x if is_inexact(x.dtype) else x.cast(dtypes.float32)
+    return x.cast(PYTORCH.inexact[x.dtype])
 
 
 def broadcast_all(*operands: UOp) -> tuple[UOp, ...]:
@@ -74,5 +64,5 @@ def as_array(data: Any) -> np.ndarray[Any, Any]:
     if not hasattr(data, "dtype"):
         dtype = _DEFAULT_DTYPES.get(dtype, dtype)
         if dtype is dtypes.int64 and (not array.size or (array.min() >= -(2**31) and array.max() < 2**31)):
-            dtype = dtypes.int32
+            dtype = PYTORCH.integer
     return np.asarray(array, dtype, order="C")

@@ -18,7 +18,7 @@ from uopc_core.runtime.execute import MAX_DEPTH
 FACES: dict[str, Callable[[Any], Any]] = {"Tensor": Tensor, "Array": xp.asarray}
 
 
-@pytest.fixture(params=FACES.values(), ids=FACES)
+@pytest.fixture(params=[*FACES.values()], ids=[*FACES])
 def made(request: pytest.FixtureRequest) -> Any:
     """Makes a handle, of which operations are recorded."""
     with uopc_core.context(at_once=0):

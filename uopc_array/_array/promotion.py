@@ -1,7 +1,7 @@
 """Which dtype and shape an operation computes in: promotion by NEP 50, with weak Python scalars, and broadcasting.
 
 Invariant: `promote` returns nodes of one dtype and one shape, as the elementwise ops of the graph demand.
-Source: https://numpy.org/neps/nep-0050-scalar-promotion.html
+Source: https://numpy.org/neps/nep-0050-scalar-promotion.html; the rules are in `uopc_core.numerics.promotion`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from uopc_array._array.nodes import (
     is_scalar,
     to_operand,
 )
-from uopc_core import DTYPES, DType, Scalar, UOp, as_dtype, composite, dtypes, name_of
+from uopc_core import DType, Scalar, UOp, as_dtype, composite, dtypes, name_of
 from uopc_core.errors import DTypeError, DTypeValueError, shortened
 from uopc_core.numerics.axes import common_shape
+from uopc_core.numerics.promotion import Promotion, kind_of_scalar
 
 __all__ = [
     "check_cast",
@@ -37,20 +38,8 @@ __all__ = [
     "result_dtype",
 ]
 
-_PROMOTED: dict[tuple[DType, DType], DType] = {(x, y): as_dtype(np.promote_types(x, y)) for x in DTYPES for y in DTYPES}
-_COMPLEX_OF: dict[DType, DType] = {
-    x: dtypes.complex64 if x is dtypes.float32 else x if x.kind == "c" else dtypes.complex128 for x in DTYPES
-}
-_FLOAT_OF: dict[DType, DType] = {x: x if x.kind in "fc" else dtypes.float64 for x in DTYPES}
-_INT_OF: dict[DType, DType] = {x: dtypes.int64 if x.kind == "b" else x for x in DTYPES}
-# a weak operand's kind -> the dtype that an array's dtype becomes next to it
-_NEXT_TO_WEAK: dict[str, dict[DType, DType]] = {
-    "b": {x: x for x in DTYPES},
-    "i": _INT_OF,
-    "u": _INT_OF,
-    "f": _FLOAT_OF,
-    "c": _COMPLEX_OF,
-}
+NUMPY = Promotion(dtypes.int64, dtypes.float64, dtypes.complex128, integers_give_way=False)
+_PROMOTED, _FLOAT_OF, _NEXT_TO_WEAK = NUMPY.together, NUMPY.inexact, NUMPY.beside
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 _RANK = "biufc"
 
@@ -74,7 +63,7 @@ def result_dtype(*operands: Any, name: str = "result_type") -> DType:
     weak = ""
     for x in operands:
         if is_scalar(x):
-            weak = _higher(weak, _kind_of_scalar(x))
+            weak = _higher(weak, kind_of_scalar(x))
         elif isinstance(x, Handle) and x._weak:
             weak = _higher(weak, x._uop.dtype.kind)
         else:
@@ -98,10 +87,6 @@ def _dtype_of(name: str, x: Any) -> DType:
     if isinstance(x, np.dtype | type | str):
         return as_dtype(x, name)
     return as_node(x, name=name).dtype
-
-
-def _kind_of_scalar(x: Scalar) -> str:
-    return "b" if isinstance(x, bool) else "i" if isinstance(x, int) else "f" if isinstance(x, float) else "c"
 
 
 def _higher(x: str, y: str) -> str:
