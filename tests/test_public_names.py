@@ -11,7 +11,7 @@ import uopc_array as xp
 
 FACE = Path(xp.__file__).parent
 FLOORS = {"_array", "_functions", "_interop", "_transforms"}
-SUBMODULES = {"fft", "lib", "linalg", "random", "testing"}
+SUBMODULES = {"fft", "lib", "linalg", "random", "special", "testing"}
 SPECIAL = {"__array_api_version__", "__array_namespace_info__", "__version__"}
 # what is handed on as it is
 OTHERS = {
@@ -32,7 +32,7 @@ def test_the_namespace_lists_public_names_only() -> None:
     assert set(xp.__all__) <= set(dir(xp))
     ours = {name for name in dir(xp) if not hasattr(np, name)} - SPECIAL
     transforms = "grad hessian jacfwd jacrev jit jvp stop_gradient value_and_grad vjp vmap"
-    assert ours == {"Array", "context", "explain", "log_host_calls", *transforms.split()}
+    assert ours == {"Array", "context", "explain", "log_host_calls", "special", *transforms.split()}
 
 
 @pytest.mark.parametrize("name", sorted(SUBMODULES))
@@ -50,7 +50,7 @@ def test_no_function_is_a_module(name: str) -> None:
 
 def test_each_name_says_where_it_is_found() -> None:
     """Messages, help and pickles name a module that the user can import."""
-    for space in (xp, xp.linalg, xp.fft, import_module("uopc_array.random")):
+    for space in (xp, xp.linalg, xp.fft, xp.special, import_module("uopc_array.random")):
         for name in space.__all__:
             module = getattr(getattr(space, name), "__module__", None)
             if isinstance(module, str):

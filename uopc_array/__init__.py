@@ -21,7 +21,7 @@ from numpy import (
     uint64,
 )
 
-from uopc_array import fft, linalg
+from uopc_array import fft, linalg, special
 from uopc_array._array.array import Array
 from uopc_array._array.protocols import connect as _connect
 from uopc_array._functions import namespace as _namespace_of_functions
@@ -70,6 +70,7 @@ __all__ = [
     "newaxis",
     "pi",
     "show_config",
+    "special",
     "stop_gradient",
     "ufunc",
     "uint8",

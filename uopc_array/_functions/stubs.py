@@ -118,7 +118,7 @@ def _module(folder: str) -> Iterator[str]:
     }
     for name in sorted(found):
         yield f"from {found[name]} import {name} as {name}"
-    theirs = cast("dict[str, object]", vars(getattr(np, folder)))
+    theirs = cast("dict[str, object]", vars(getattr(np, folder))) if hasattr(np, folder) else {}
     yield from [f"from numpy.{folder} import {name} as {name}" for name in theirs if isinstance(theirs[name], type)]
     yield from _functions(folder)
 
@@ -144,6 +144,7 @@ def stubs() -> dict[Path, str]:
         _HERE.parent / "_array" / "described_methods.pyi": _text(_methods()),
         _HERE.parent / "fft.pyi": _text(_module("fft")),
         _HERE.parent / "linalg.pyi": _text(_module("linalg")),
+        _HERE.parent / "special.pyi": _text(_module("special")),
     }
 
 
