@@ -35,6 +35,12 @@ def _calls(f: Callable[[Any, Any], Any], n: int) -> Mapping[str, Times]:
 
 
 ROWS = (
-    Row("call-1", "jit call of x + 1 on one element", {"jax": 1.0}, lambda _: _calls(add_one, 1)),
-    Row("call-10", "jit call of 10 operations on 10 elements", {"jax": 1.0}, lambda _: _calls(ten_operations, 10)),
+    Row("call-1", "jit call of x + 1 on one element", {"jax": 1.0}, lambda _: _calls(add_one, 1), subject="calls"),
+    Row(
+        "call-10",
+        "jit call of 10 operations on 10 elements",
+        {"jax": 1.0},
+        lambda _: _calls(ten_operations, 10),
+        subject="calls",
+    ),
 )

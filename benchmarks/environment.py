@@ -1,4 +1,4 @@
-"""The process that measures: one core, one thread in every library, no variable that picks kernels."""
+"""The process that measures: one core a thread, as many threads in every library, no variable that picks kernels."""
 
 from __future__ import annotations
 
@@ -9,38 +9,36 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["describe", "one_core_environment", "restart_on_one_core"]
+__all__ = ["describe", "measuring_environment", "restart"]
 
 READY = "BENCHMARKS_READY"
 # these pin OpenBLAS to kernels of another processor
 UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-ONE_THREAD = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "NUMEXPR_NUM_THREADS": "1",
-    "NUMBA_NUM_THREADS": "1",
-    "UOPC_NUM_THREADS": "1",
-    "JAX_PLATFORMS": "cpu",
-    "JAX_ENABLE_X64": "1",
-}
-LIBRARIES = ("uopc-array", "numpy", "jax", "numba", "numexpr", "torch")
+THREADS = (
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS", "UOPC_NUM_THREADS"),
+)
+JAX = {"JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": "1"}
+LIBRARIES = ("uopc-array", "numpy", "scipy", "jax", "numba", "numexpr", "torch")
 
 
-def one_core_environment() -> dict[str, str]:
+def measuring_environment(n_threads: int = 1) -> dict[str, str]:
     """The environment of a measuring process."""
     kept = {name: value for name, value in os.environ.items() if name not in UNSET}
-    return {**kept, **ONE_THREAD, READY: "1"}
+    return {**kept, **dict.fromkeys(THREADS, str(n_threads)), **JAX, READY: str(n_threads)}
 
 
-def restart_on_one_core(arguments: list[str]) -> None:
+def restart(module: str, arguments: list[str], n_threads: int = 1) -> None:
     """Replace this process by one that measures, unless it is one; libraries read these variables when they load."""
-    if os.environ.get(READY) == "1":
+    if os.environ.get(READY) == str(n_threads):
         return
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    command = [sys.executable, "-m", "benchmarks", *arguments]
-    os.execve(sys.executable, command, one_core_environment())
+    if hasattr(os, "sched_setaffinity"):  # JAX and PyTorch have as many threads as there are cores
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < n_threads:
+            raise SystemExit(f"{n_threads} threads were asked for, and this process may use {len(cores)} cores")
+        os.sched_setaffinity(0, set(cores[-n_threads:]))
+    command = [sys.executable, "-m", module, *arguments]
+    os.execve(sys.executable, command, measuring_environment(n_threads))
 
 
 def _processor() -> str:

@@ -1,4 +1,5 @@
-"""Rows of patience: the first call of a function in a fresh process with nothing cached, and of a new shape.
+"""Rows of patience: an import, and the first call of a function in a fresh process with nothing cached, on a later day,
+and of a new shape.
 
 As a program (``python -m benchmarks.first_call LIBRARY CASE SIZE``) it makes both calls and prints their seconds.
 """
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy as np
 
 import uopc_array as xp
 from benchmarks.contest import OURS, Row, Times, installed
-from benchmarks.environment import one_core_environment
+from benchmarks.environment import measuring_environment
 from benchmarks.fusion import softmax
 from benchmarks.network import example, loss
 
@@ -28,6 +30,8 @@ __all__ = ["ROWS"]
 ROOT = Path(__file__).parent.parent
 CHAIN = 500
 CASES = ("softmax", "mlp", "chain")
+ROUNDS = 3
+SUBJECT = "first calls"
 
 
 def chain(np_like: Any, x: Any) -> Any:
@@ -79,27 +83,41 @@ def main(library: str, case: str, size: int) -> None:
     print(json.dumps({"first_s": first_s, "new_shape_s": new_shape_s, "new_objects": _objects_compiled() - objects}))
 
 
-def _in_a_fresh_process(library: str, case: str, size: int) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**one_core_environment(), "UOPC_CACHE_DIR": folder}
-        command = [sys.executable, "-m", "benchmarks.first_call", library, case, str(size)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
+def _in_a_fresh_process(folder: str, *command: str) -> str:
+    """The last line that Python prints with these arguments and with what is compiled kept in `folder`.
+
+    Raises:
+        RuntimeError: it fails, with what it says.
+    """
+    kept_by_jax = {"JAX_COMPILATION_CACHE_DIR": folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    environment = {**measuring_environment(), **kept_by_jax, "UOPC_CACHE_DIR": folder}
+    done = subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, cwd=ROOT, env=environment, check=False
+    )
     if done.returncode:
-        raise RuntimeError(f"first call of {case} by {library} failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
+    return done.stdout.splitlines()[-1]
+
+
+def _days(library: str, case: str, size: int) -> dict[str, float]:
+    """What a first process takes that finds an empty folder, and another one after it."""
+    command = ("-m", "benchmarks.first_call", library, case, str(size))
+    with tempfile.TemporaryDirectory() as folder:
+        first, later = [json.loads(_in_a_fresh_process(folder, *command)) for _ in range(2)]
+    return {**first, "later_s": later["first_s"]}
 
 
 def _row(case: str) -> list[Row]:
-    """Two rows, first call and new shape, that share their runs."""
+    """Three rows, first call, first call on a later day and new shape, that share their runs."""
     size = {"softmax": 512, "mlp": 128, "chain": 10_000}[case]
     notes: list[str] = []
     taken: dict[str, list[dict[str, float]]] = {}
 
     def run(quick: bool) -> None:
         libraries = [OURS, *(["jax"] if installed("jax") is not None else [])]
-        for _ in range(1 if quick else 5):
+        for _ in range(1 if quick else ROUNDS):
             for library in libraries:
-                taken.setdefault(library, []).append(_in_a_fresh_process(library, case, size))
+                taken.setdefault(library, []).append(_days(library, case, size))
         notes[:] = [f"objects compiled for the new shape: {max(int(t['new_objects']) for t in taken[OURS])}"]
 
     def times(quick: bool, what: str) -> Mapping[str, Times]:
@@ -107,14 +125,39 @@ def _row(case: str) -> list[Row]:
             run(quick)
         return {library: Times(tuple([t[what] for t in samples])) for library, samples in taken.items()}
 
-    first = Row(f"first-{case}", f"first call of {case}, cold cache", {"jax": 1.0}, lambda q: times(q, "first_s"))
-    shape = Row(
-        f"shape-{case}", f"first call of {case}, new shape", {"jax": 1.0}, lambda q: times(q, "new_shape_s"), notes
-    )
-    return [first, shape]
+    return [
+        Row(
+            f"{name}-{case}",
+            f"first call of {case}, {title}",
+            {"jax": 1.0},
+            partial(times, what=what),
+            said,
+            subject=SUBJECT,
+        )
+        for name, title, what, said in (
+            ("first", "nothing cached", "first_s", []),
+            ("later", "in a later process", "later_s", []),
+            ("shape", "new shape", "new_shape_s", notes),
+        )
+    ]
 
 
-ROWS = tuple([row for case in CASES for row in _row(case)])
+def _imports(quick: bool) -> Mapping[str, Times]:
+    """Seconds of ``import``, in processes of their own."""
+    taken: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(1 if quick else ROUNDS):
+            for library in ("numpy", OURS, "jax", "numba", "numexpr", "torch"):
+                if installed(library) is not None:
+                    text = f"import time; t = time.perf_counter(); import {library}; print(time.perf_counter() - t)"
+                    taken.setdefault(library, []).append(float(_in_a_fresh_process(folder, "-c", text)))
+    return {library: Times(tuple(samples)) for library, samples in taken.items()}
+
+
+ROWS = (
+    Row("import", "the import alone, in a fresh process", {"jax": 1.0}, _imports, subject=SUBJECT),
+    *[row for case in CASES for row in _row(case)],
+)
 
 if __name__ == "__main__":
     main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

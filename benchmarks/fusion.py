@@ -9,54 +9,28 @@ import numpy as np
 
 import uopc_array as xp
 from benchmarks.contest import OURS, Contest, Row, Times, installed, measure
+from benchmarks.loops import prange
+from benchmarks.program import Program, rows_of
+from benchmarks.reductions import matrix
 
-__all__ = ["ROWS"]
+__all__ = ["PROGRAMS", "ROWS", "softmax"]
 
 Array = Any
-Runs = dict[str, Callable[[], Any]]
 
 
-def in_memory(x: Array) -> Array:
-    """Have our lazy array computed, without copying it; what `jit` returns is computed."""
-    return x.to_numpy(copy=False)
-
-
-def _jitted_by_jax(runs: Runs, f: Callable[..., Any], *arrays: Array) -> None:
-    """Add JAX to `runs`, where it is installed; `f` takes the namespace first."""
-    jax = installed("jax")
-    if jax is None:
-        return
-    compiled = jax.jit(lambda *xs: f(jax.numpy, *xs))
-    moved = [jax.numpy.asarray(x) for x in arrays]
-    runs["jax"] = lambda: compiled(*moved).block_until_ready()
-
-
-# ------------------------------------------------------------------------------------------------------ relu(a * b + c)
+def three_arrays(rng: np.random.Generator, quick: bool) -> list[Array]:
+    return [rng.standard_normal(100_000 if quick else 10_000_000, np.float32) for _ in range(3)]
 
 
 def relu_of_product(np_like: Any, a: Array, b: Array, c: Array) -> Array:
     return np_like.maximum(a * b + c, 0)
 
 
-def _relu(quick: bool) -> Mapping[str, Times]:
-    n = 100_000 if quick else 10_000_000
-    rng = np.random.default_rng(0)
-    a, b, c = [rng.standard_normal(n, np.float32) for _ in range(3)]
-    ours = [xp.asarray(x) for x in (a, b, c)]
-    runs: Runs = {
-        "numpy": lambda: relu_of_product(np, a, b, c),
-        OURS: lambda: in_memory(relu_of_product(xp, *ours)),
-    }
-    _jitted_by_jax(runs, relu_of_product, a, b, c)
-    if (numexpr := installed("numexpr")) is not None:
-        runs["numexpr"] = lambda: numexpr.evaluate("where(a * b + c > 0, a * b + c, 0)", {"a": a, "b": b, "c": c})
-    if (torch := installed("torch")) is not None:
-        theirs = [torch.from_numpy(x) for x in (a, b, c)]
-        runs["torch"] = lambda: torch.relu(theirs[0] * theirs[1] + theirs[2]).numpy()
-    return measure(Contest(runs, rtol=1e-6))
-
-
-# -------------------------------------------------------------------------------------------------------------- softmax
+def relu_by_loop(a: Array, b: Array, c: Array) -> Array:
+    out = np.empty_like(a)
+    for i in prange(a.size):
+        out[i] = max(a[i] * b[i] + c[i], np.float32(0))
+    return out
 
 
 def softmax(np_like: Any, x: Array) -> Array:
@@ -64,18 +38,8 @@ def softmax(np_like: Any, x: Array) -> Array:
     return e / np_like.sum(e, axis=-1, keepdims=True)
 
 
-def _softmax(quick: bool) -> Mapping[str, Times]:
-    x = np.random.default_rng(0).standard_normal((256, 256) if quick else (4096, 1024), np.float32)
-    ours = xp.asarray(x)
-    runs: Runs = {"numpy": lambda: softmax(np, x), OURS: lambda: in_memory(softmax(xp, ours))}
-    _jitted_by_jax(runs, softmax, x)
-    if (torch := installed("torch")) is not None:
-        theirs = torch.from_numpy(x)
-        runs["torch"] = lambda: torch.softmax(theirs, -1).numpy()
-    return measure(Contest(runs, rtol=1e-5))
-
-
-# --------------------------------------------------------------------------------------------------- pairwise distances
+def points(rng: np.random.Generator, quick: bool) -> list[Array]:
+    return [rng.standard_normal((100 if quick else 1000, 3))]
 
 
 def distances(np_like: Any, x: Array) -> Array:
@@ -86,7 +50,7 @@ def distances(np_like: Any, x: Array) -> Array:
 def distances_by_loops(x: Array) -> Array:
     n, dimensions = x.shape
     out = np.empty((n, n))
-    for i in range(n):
+    for i in prange(n):
         for j in range(n):
             total = 0.0
             for k in range(dimensions):
@@ -94,17 +58,6 @@ def distances_by_loops(x: Array) -> Array:
                 total += d * d
             out[i, j] = np.sqrt(total)
     return out
-
-
-def _pairwise(quick: bool) -> Mapping[str, Times]:
-    x = np.random.default_rng(0).standard_normal((100 if quick else 1000, 3))
-    ours = xp.asarray(x)
-    runs: Runs = {"numpy": lambda: distances(np, x), OURS: lambda: in_memory(distances(xp, ours))}
-    _jitted_by_jax(runs, distances, x)
-    if (numba := installed("numba")) is not None:
-        loops = numba.njit(distances_by_loops)
-        runs["numba"] = lambda: loops(x)
-    return measure(Contest(runs, rtol=1e-14))
 
 
 # --------------------------------------------------------------------------------------------------- the heat equation
@@ -181,7 +134,10 @@ def _heat_by_numba(numba: Any, start: Array, n_steps: int) -> Callable[[], Array
 def _heat(quick: bool) -> Mapping[str, Times]:
     n, n_steps = (200, 10) if quick else (2000, 50)
     start = np.random.default_rng(0).standard_normal((n, n))
-    runs: Runs = {"numpy": lambda: _heat_by_numpy(start, n_steps), OURS: _heat_by_us(start, n_steps)}
+    runs: dict[str, Callable[[], Any]] = {
+        "numpy": lambda: _heat_by_numpy(start, n_steps),
+        OURS: _heat_by_us(start, n_steps),
+    }
     if (jax := installed("jax")) is not None:
         runs["jax"] = _heat_by_jax(jax, start, n_steps)
     if (numba := installed("numba")) is not None:
@@ -189,9 +145,53 @@ def _heat(quick: bool) -> Mapping[str, Times]:
     return measure(Contest(runs, rtol=1e-13, rounds=3))
 
 
+PROGRAMS = (
+    Program(
+        "relu",
+        "relu(a*b+c), float32, 1e7",
+        three_arrays,
+        relu_of_product,
+        rtol=1e-6,
+        numba=relu_by_loop,
+        numexpr="where(x0 * x1 + x2 > 0, x0 * x1 + x2, 0)",
+        torch=lambda torch, a, b, c: torch.relu(a * b + c),
+        eager=(OURS,),
+        moves=True,
+        to_reach={"numpy": 2.0, "best": 1.0},
+        slopes=(0, 1, 2),
+    ),
+    Program(
+        "softmax",
+        "softmax, float32, 4096x1024, last axis",
+        matrix(4096, 1024, "float32"),
+        softmax,
+        rtol=1e-5,
+        torch=lambda torch, x: torch.softmax(x, -1),
+        eager=(OURS,),
+        moves=True,
+        to_reach={"numpy": 3.0, "best": 1.0},
+        slopes=(0,),
+    ),
+    Program(
+        "pairwise",
+        "pairwise distances, float64, 1000x1000x3",
+        points,
+        distances,
+        rtol=1e-14,
+        numba=distances_by_loops,
+        torch=lambda torch, x: torch.linalg.vector_norm(x[:, None, :] - x[None, :, :], dim=-1),
+        eager=(OURS,),
+        moves=True,
+        to_reach={"numpy": 8.0, "best": 1.0},
+    ),
+)
 ROWS = (
-    Row("relu", "relu(a*b+c), float32, 1e7", {"numpy": 2.0, "jax": 1.0}, _relu),
-    Row("softmax", "softmax, float32, 4096x1024, last axis", {"numpy": 3.0}, _softmax),
-    Row("pairwise", "pairwise distances, float64, 1000x1000x3", {"numpy": 8.0}, _pairwise),
-    Row("heat", "heat 2-D by slicing, float64, 2000x2000, 50 steps", {"numpy": 5.0}, _heat),
+    *rows_of("fusion", PROGRAMS),
+    Row(
+        "heat",
+        "heat 2-D by slicing, float64, 2000x2000, 50 steps",
+        {"numpy": 5.0, "best": 1.0},
+        _heat,
+        subject="fusion",
+    ),
 )

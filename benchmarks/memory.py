@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 
 from benchmarks.contest import OURS, installed
-from benchmarks.environment import describe, one_core_environment
+from benchmarks.environment import describe, measuring_environment
 from benchmarks.memory_programs import LOOPS, NUMPY, PROGRAMS
 from uopc_core import current
 
@@ -139,7 +139,7 @@ def measure_loop(contestant: str, name: str, n: int, n_steps: int) -> list[int]:
 def _in_a_process(*arguments: str) -> list[int] | str:
     """What a measuring process found, or the error that ended it."""
     command = [sys.executable, "-m", "benchmarks.memory", "--child", *arguments]
-    environment = {**one_core_environment(), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    environment = {**measuring_environment(), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
     if done.returncode:
         return done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"ended with {done.returncode}"

@@ -12,6 +12,7 @@ from benchmarks.contest import OURS, Contest, Row, Times, installed, measure
 
 __all__ = ["ROWS"]
 
+SUBJECT = "small arrays, eager"
 MANY = 100  # statements on one array, or items, that are timed as one
 
 
@@ -56,17 +57,24 @@ def _items(_: bool) -> Mapping[str, Times]:
 
 def _rows(n: int) -> tuple[Row, Row]:
     return (
-        Row(f"small-{n}", f"eager a * b + a * 2 - b, {n} elements", {"numpy": 0.4}, lambda _: _statement(n)),
+        Row(
+            f"small-{n}",
+            f"eager a * b + a * 2 - b, {n} elements",
+            {"numpy": 0.4},
+            lambda _: _statement(n),
+            subject=SUBJECT,
+        ),
         Row(
             f"stencil-{n}",
             f"eager a[1:-1] = (a[:-2] + a[1:-1] + a[2:]) / 3, {n} elements, {MANY} times",
             {"numpy": 0.33},
             lambda _: _stencil(n),
+            subject=SUBJECT,
         ),
     )
 
 
 ROWS = (
     *[row for n in (10, 1000, 10_000) for row in _rows(n)],
-    Row("items", f"a[i] > 0.5 of 10 elements, {MANY} times", {"numpy": 0.1}, _items),
+    Row("items", f"a[i] > 0.5 of 10 elements, {MANY} times", {"numpy": 0.1}, _items, subject=SUBJECT),
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.contest import OURS, Contest, Disagreement, Times, installed, measure
-from benchmarks.environment import READY, describe, one_core_environment
+from benchmarks.environment import READY, describe, measuring_environment
 
 
 def test_results_that_differ_are_no_times() -> None:
@@ -53,7 +53,7 @@ def test_times_are_summed_up() -> None:
 
 def test_the_measuring_process_has_one_thread_and_no_pinned_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
-    environment = one_core_environment()
+    environment = measuring_environment()
     assert "OPENBLAS_CORETYPE" not in environment
     assert environment["OMP_NUM_THREADS"] == "1"
     assert environment[READY] == "1"
