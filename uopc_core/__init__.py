@@ -24,6 +24,7 @@ from uopc_core.dtype import (
 from uopc_core.extern.fft import OPPOSITE_NORM
 from uopc_core.extern.sorting import argsort_last_axis, searchsorted_vector, sort_last_axis
 from uopc_core.forks import in_forked_child
+from uopc_core.interpret.numpy_interp import NumPyProgram
 from uopc_core.ir import (
     EXTERNS,
     TRACED,
@@ -77,6 +78,7 @@ __all__ = [
     "Executable",
     "Executor",
     "Extern",
+    "NumPyProgram",
     "Ops",
     "PreparedPlan",
     "Recent",

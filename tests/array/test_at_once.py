@@ -17,7 +17,25 @@ import uopc_array as xp
 from uopc_core import context
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
-NUMBERS = [0, 1, -1, 3, 300, 2**40, 2**70, 0.5, -0.0, 2.0, float("nan"), float("inf"), 1e300, True]
+DTYPES += ["complex64", "complex128"]
+NUMBERS = [
+    0,
+    1,
+    -1,
+    3,
+    300,
+    2**40,
+    2**70,
+    0.5,
+    -0.0,
+    2.0,
+    float("nan"),
+    float("inf"),
+    1e300,
+    True,
+    1j,
+    complex(-0.0, float("inf")),
+]
 OPERATORS = [
     *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
     *(operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift),
@@ -39,6 +57,9 @@ def _at_once() -> Iterator[None]:
 def special_values(dtype: str) -> Any:
     if dtype == "bool":
         return np.array([True, False, True])
+    if dtype.startswith("complex"):
+        parts = special_values("float32" if dtype == "complex64" else "float64")
+        return (parts + 1j * parts[::-1].astype(parts.dtype)).astype(dtype)
     if dtype.startswith("float"):
         return np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e-40, 3e38, 7.0, -7.0], dtype)
     info = np.iinfo(dtype)
@@ -186,7 +207,7 @@ def test_ufuncs_have_the_bits_and_the_errors_of_the_graph(name: str) -> None:
 
         def called(operands: Any = operands) -> Any:
             out = function(*[xp.asarray(x) for x in operands])
-            return xp.stack([xp.astype(x, "float64") for x in out]) if isinstance(out, tuple) else out
+            return xp.stack([xp.astype(x, "complex128") for x in out]) if isinstance(out, tuple) else out
 
         both_ways(called)
 

@@ -4,7 +4,8 @@ A handle whose value is known and small holds that as NumPy has it, in `_value`,
 one: a derivative, a trace, a large operand, a function that has no way here. Nobody else holds the value then, so that
 an assignment writes into it, and a view is a view of NumPy's, which is current as long as its base holds the value that
 it is a part of.
-Only what has the same bits as the graph goes this way: real numbers, and functions of which NumPy's are exact.
+Only what has the same bits as the graph goes this way: functions of which NumPy's are exact. The others have a program
+(see `programs`).
 
 The bound is where a statement costs alike both ways. To record an operation, plan it and call its kernel costs some
 20 us, whatever the size; NumPy passes over memory once an operation, which takes some 10 us for 32,768 elements in the
@@ -39,11 +40,13 @@ __all__ = [
     "handle_on",
     "handle_on_new",
     "in_place_at_once",
+    "is_large_together",
     "item_at_once",
     "known",
     "of_numpy",
     "of_one_at_once",
     "quietly",
+    "run_quietly",
     "view_at_once",
 ]
 
@@ -51,8 +54,7 @@ A = TypeVar("A", bound=Handle)
 _new = object.__new__
 _NDARRAY = np.ndarray
 _BUFFER, _CONST = Ops.BUFFER, Ops.CONST
-_REAL = "biuf"
-_DTYPES = {dtype.char: dtype for dtype in DTYPES if dtype.kind in _REAL}
+_DTYPES = {dtype.char: dtype for dtype in DTYPES}
 _NUMBERS = frozenset({int, float})
 _SCALARS = frozenset([dtype.type for dtype in _DTYPES.values()])
 _STORED = frozenset({int, float, bool})
@@ -64,6 +66,7 @@ _ALIGNED_BYTES = 1 << 14  # from which it pays that an array begins with a line 
 _QUIET = Context()
 _QUIET.run(np.seterr, all="ignore")
 _run: Callable[..., Any] = _QUIET.run
+run_quietly = _run  # RuntimeError where another thread is in there, see `quietly`
 
 
 def quietly(function: Callable[..., Any], *args: Any) -> Any:
@@ -125,7 +128,7 @@ def known(x: Handle) -> Any:
     if x._own_node.op not in (_BUFFER, _CONST) or x._is_shadowed:
         return None
     node = x._uop
-    if node.flags or x._weak or node.dtype.kind not in _REAL or node.size > bound():
+    if node.flags or x._weak or node.size > bound():
         return None
     if node.op is _BUFFER:
         return node.realized.array
@@ -133,18 +136,19 @@ def known(x: Handle) -> Any:
 
 
 def of_numpy(y: Any) -> Any:
-    """An operand of NumPy's, a scalar or a small array of real numbers, as it is; else None."""
+    """An operand of NumPy's, a scalar or a small array of numbers, as it is; else None."""
     if type(y) is _NDARRAY:
         dtype = y.dtype
         return y if _DTYPES.get(dtype.char) is dtype and dtype.kind != "b" and y.size <= bound() else None
     return y if type(y) in _SCALARS else None
 
 
-def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: bool = False) -> A | None:
+def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: bool = False, kinds: str = "") -> A | None:
     """``function(x, y)``, an operator, if both are known and small; None where it is for the graph to compute.
 
     Args:
         is_reflected: it is ``function(y, x)``.
+        kinds: of dtypes of which NumPy's bits are those of the graph; "" is all of them.
     """
     # `known`, spelled out
     a = x._value
@@ -162,12 +166,14 @@ def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: boo
             b = known(y)
         elif (alias := y._own_alias) is not None and alias.memory is not None and alias.memory is not alias.base._value:
             return None
-        if b is None or (a.size * b.size > LARGEST and _is_large_together(a, b)):
+        if b is None or (a.size * b.size > LARGEST and is_large_together(a, b)):
             return None
     else:
-        b = of_numpy(y)
-        if b is None or _is_large_together(a, b):
+        b = y if type(y) is complex else of_numpy(y)
+        if b is None or is_large_together(a, b):
             return None
+    if kinds and not (a.dtype.kind in kinds and (type(b) is int or _kind_of(b) in kinds)):
+        return None
     try:
         value = _run(function, b, a) if is_reflected else _run(function, a, b)
     except Exception:  # the longer way has words for it
@@ -179,9 +185,14 @@ def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: boo
     return handle
 
 
-def _is_large_together(a: Any, b: Any) -> bool:
+def _kind_of(b: Any) -> str:
+    """The kind of the dtype of an operand, a number of Python's or a value of NumPy's."""
+    return "f" if type(b) is float else "c" if type(b) is complex else b.dtype.kind
+
+
+def is_large_together(a: Any, b: Any) -> bool:
     """Whether two values are broadcast to what is no longer small."""
-    if a.shape == b.shape:
+    if type(b) is complex or a.shape == b.shape:
         return False
     try:
         return np.broadcast(a, b).size > LARGEST
@@ -189,10 +200,10 @@ def _is_large_together(a: Any, b: Any) -> bool:
         return True
 
 
-def of_one_at_once(function: Callable[[Any], Any], x: A) -> A | None:
-    """``function(x)``, if `x` is known and small; else None."""
+def of_one_at_once(function: Callable[[Any], Any], x: A, kinds: str = "") -> A | None:
+    """``function(x)``, if `x` is known and small; else None. See `at_once` for `kinds`."""
     a = known(x)
-    if a is None:
+    if a is None or (kinds and a.dtype.kind not in kinds):
         return None
     try:
         return type(x)._from_value(_run(function, a))
@@ -219,13 +230,13 @@ def handle_on(cls: type[A], node: UOp, is_array: bool) -> A:
 
 def handle_on_new(cls: type[A], node: UOp) -> A:
     """A new array on a node that nobody else has: on its memory, where that is small."""
-    if node.op is _BUFFER and node.dtype.kind in _REAL and node.size <= bound() and not records():
+    if node.op is _BUFFER and node.size <= bound() and not records():
         return cls._from_value(node.realized.array)
     return handle_on(cls, node, True)
 
 
 def copied_at_once(cls: type[A], values: Any) -> A | None:
-    """A new array with the values of an array of NumPy's, where that is small and of real numbers; else None."""
+    """A new array with the values of an array of NumPy's, where that is small and of a dtype of ours; else None."""
     dtype = values.dtype
     if _DTYPES.get(dtype.char) is not dtype or values.size > bound() or records():
         return None
@@ -239,7 +250,7 @@ def copied_at_once(cls: type[A], values: Any) -> A | None:
 def converted_at_once(x: A, dtype: DType | None = None) -> A | None:
     """A new array or number with the values of `x`, in `dtype` if that is given; None where it is for the graph."""
     values = known(x)
-    if values is None or x._value is None or (dtype is not None and dtype.kind not in _REAL):
+    if values is None or x._value is None or (dtype is not None and values.dtype.kind == "c" != dtype.kind):
         return None
     if dtype is None or dtype is values.dtype:
         return type(x)._from_value(values.copy())
@@ -247,11 +258,13 @@ def converted_at_once(x: A, dtype: DType | None = None) -> A | None:
     return type(x)._from_value(value if type(values) is _NDARRAY else value[()])
 
 
-def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any) -> A | None:
-    """``x op= y`` if both are known and small: written to the array; of a number another number. Else None."""
+def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any, kinds: str = "") -> A | None:
+    """``x op= y`` if both are known and small: written to the array; of a number another number. Else None. See
+    `at_once` for `kinds`.
+    """
     a = x._value
     if type(a) is not _NDARRAY:
-        return None if a is None else at_once(function, x, y)
+        return None if a is None else at_once(function, x, y, False, kinds)
     alias = x._own_alias
     if alias is not None and not _may_write(alias):
         return None
@@ -262,9 +275,11 @@ def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any) -> A | N
     elif type(y) in _NUMBERS:
         b = y
     else:
-        b = of_numpy(y)
+        b = y if type(y) is complex else of_numpy(y)
         if b is None:
             return None
+    if kinds and a.dtype.kind not in kinds:
+        return None
     try:
         # one step, up to the operation, so that what has got a node meanwhile is not written to
         if x._value is not a or not (alias is None or alias.memory is None or alias.memory is alias.base._value):
@@ -328,7 +343,7 @@ def _picked_at_once(x: A, value: Any, key: Any) -> A | None:
 def _places(key: Any) -> Any:
     """`key` as an array of NumPy's, where it is a known one of integers or bool; else None."""
     places = known(key) if isinstance(key, Handle) else of_numpy(key)
-    return places if type(places) is _NDARRAY and places.dtype.kind != "f" else None
+    return places if type(places) is _NDARRAY and places.dtype.kind in "biu" else None
 
 
 def _in_ints(key: Any) -> Any:
@@ -361,6 +376,11 @@ def view_at_once(x: A, lens: Lens) -> A | None:
     return view
 
 
+def _is_stored(given: Any, dtype: Any) -> bool:
+    """Whether NumPy converts values that are stored in an array of `dtype` as the graph does, and lets them."""
+    return given is dtype or (dtype.kind == "f" and given.kind != "c") or dtype.kind == "c"
+
+
 def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
     """``x[key] = value``, if both are known and small and the key is as for `item_at_once`; whether it is done."""
     target = x._value
@@ -369,11 +389,11 @@ def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
         return False
     if type(value) is type(x):
         value = known(value)
-        if value is None or (value.dtype is not target.dtype and target.dtype.kind != "f"):
+        if value is None or not _is_stored(value.dtype, target.dtype):
             return False
-    elif type(value) not in _STORED:
+    elif type(value) not in _STORED and not (type(value) is complex and target.dtype.kind == "c"):
         value = of_numpy(value)
-        if value is None or (value.dtype is not target.dtype and target.dtype.kind != "f"):
+        if value is None or not _is_stored(value.dtype, target.dtype):
             return False
     if type(key) is not int and not is_plain_key(key):
         key = _in_ints(key)

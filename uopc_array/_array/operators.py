@@ -31,6 +31,9 @@ NodeFunction = Callable[[Any, Any], UOp]
 _OPERANDS = (Handle, int, float, complex, np.ndarray, np.generic, list, tuple)
 _new, _const = UOp.new, UOp.const
 _EITHER, _NODES = (None, None), (True, True)  # what operands may be, see `of_known`
+# kinds of dtypes, see `at_once`: for complex numbers NumPy has other products, quotients and absolute values, and an
+# order; for floats divided by zero, and infinite ones, other floors
+_REALS, _NUMBERS, _WHOLE = "biuf", "iuf", "biu"
 
 
 _REMEDIES = {"biuf": "take real(x), imag(x) or abs(x) first", "biu": "convert them with astype(xp.int64)"}
@@ -172,6 +175,18 @@ def _matmul(x: Any, y: Any) -> UOp:
     return matmul_nodes("matmul", as_node(x, name="matmul"), as_node(y, name="matmul"))
 
 
+def _named_absolute(name: str, x: UOp) -> UOp:
+    return elementwise.absolute(x)
+
+
+def _named_multiply(name: str, x: Any, y: Any) -> UOp:
+    return _MULTIPLY(x, y)
+
+
+def _named_divide(name: str, x: Any, y: Any) -> UOp:
+    return divide_nodes(x, y)
+
+
 def _named_floor_divide(name: str, x: Any, y: Any) -> UOp:
     return _FLOOR_DIVIDE(x, y)
 
@@ -200,30 +215,6 @@ def _compared(function: NodeFunction, x: A, y: Any) -> A:
         return x._from_uop(function(x, y))
     except Exception as error:
         raise shortened(error) from None
-
-
-def _floor_divide(x: Any, y: Any) -> Any:
-    """``x // y`` at once of integers; of floats by zero and of what is infinite, NumPy has other values."""
-    value = x // y
-    if value.dtype.kind == "f":
-        raise NotImplementedError
-    return value
-
-
-def _floor_divide_in_place(x: Any, y: Any) -> Any:
-    if type(x) is not np.ndarray:  # a number, of which another is made
-        return _floor_divide(x, y)
-    if x.dtype.kind == "f":
-        raise NotImplementedError
-    x //= y
-    return x
-
-
-def _power(x: Any, y: Any) -> Any:
-    """``x ** y`` at once, where it is a product, whose bits NumPy's is."""
-    if type(y) is not int or y != 2 or x.dtype.kind == "b":
-        raise NotImplementedError
-    return x * x
 
 
 def _reflected(function: NodeFunction, x: Any, y: A) -> A:
@@ -293,7 +284,9 @@ class Operators(Handle):
         return _unary(elementwise.positive, self) if result is None else result
 
     def __abs__(self) -> Self:
-        result = of_one_at_once(_python.abs, self)
+        result = of_one_at_once(_python.abs, self, _REALS)
+        if result is None:
+            result = of_known(type(self), _named_absolute, "abs", (True,), (self,), False, True)
         return _unary(elementwise.absolute, self) if result is None else result
 
     def __invert__(self) -> Self:
@@ -325,43 +318,51 @@ class Operators(Handle):
         return _in_place("subtract", _SUBTRACT, self, other) if result is None else result
 
     def __mul__(self, other: Any) -> Self:
-        result = at_once(_python.mul, self, other)
+        result = at_once(_python.mul, self, other, False, _REALS)
+        if result is None:
+            result = of_known(type(self), _named_multiply, "multiply", _EITHER, (self, other), False, True)
         return _binary(_MULTIPLY, self, other) if result is None else result
 
     def __rmul__(self, other: Any) -> Self:
-        result = at_once(_python.mul, self, other, True)
+        result = at_once(_python.mul, self, other, True, _REALS)
+        if result is None:
+            result = of_known(type(self), _named_multiply, "multiply", _EITHER, (other, self), False, True)
         return _reflected(_MULTIPLY, other, self) if result is None else result
 
     def __imul__(self, other: Any) -> Self:
-        result = in_place_at_once(_python.imul, self, other)
+        result = in_place_at_once(_python.imul, self, other, _REALS)
         return _in_place("multiply", _MULTIPLY, self, other) if result is None else result
 
     def __truediv__(self, other: Any) -> Self:
-        result = at_once(_python.truediv, self, other)
+        result = at_once(_python.truediv, self, other, False, _REALS)
+        if result is None:
+            result = of_known(type(self), _named_divide, "divide", _EITHER, (self, other), False, True)
         return _binary(_DIVIDE, self, other) if result is None else result
 
     def __rtruediv__(self, other: Any) -> Self:
-        result = at_once(_python.truediv, self, other, True)
+        result = at_once(_python.truediv, self, other, True, _REALS)
+        if result is None:
+            result = of_known(type(self), _named_divide, "divide", _EITHER, (other, self), False, True)
         return _reflected(_DIVIDE, other, self) if result is None else result
 
     def __itruediv__(self, other: Any) -> Self:
-        result = in_place_at_once(_python.itruediv, self, other)
+        result = in_place_at_once(_python.itruediv, self, other, _REALS)
         return _in_place("divide", _DIVIDE, self, other) if result is None else result
 
     def __floordiv__(self, other: Any) -> Self:
-        result = at_once(_floor_divide, self, other)
+        result = at_once(_python.floordiv, self, other, False, _WHOLE)
         if result is None:
-            result = of_known(type(self), _named_floor_divide, "floor_divide", _EITHER, (self, other), False)
+            result = of_known(type(self), _named_floor_divide, "floor_divide", _EITHER, (self, other), False, True)
         return _binary(_FLOOR_DIVIDE, self, other) if result is None else result
 
     def __rfloordiv__(self, other: Any) -> Self:
-        result = at_once(_floor_divide, self, other, True)
+        result = at_once(_python.floordiv, self, other, True, _WHOLE)
         if result is None:
-            result = of_known(type(self), _named_floor_divide, "floor_divide", _EITHER, (other, self), False)
+            result = of_known(type(self), _named_floor_divide, "floor_divide", _EITHER, (other, self), False, True)
         return _reflected(_FLOOR_DIVIDE, other, self) if result is None else result
 
     def __ifloordiv__(self, other: Any) -> Self:
-        result = in_place_at_once(_floor_divide_in_place, self, other)
+        result = in_place_at_once(_python.ifloordiv, self, other, _WHOLE)
         return _in_place("floor_divide", _FLOOR_DIVIDE, self, other) if result is None else result
 
     def __mod__(self, other: Any) -> Self:
@@ -377,13 +378,15 @@ class Operators(Handle):
         return _in_place("remainder", _REMAINDER, self, other) if result is None else result
 
     def __pow__(self, other: Any) -> Self:
-        result = at_once(_power, self, other)
+        result = None
+        if type(other) is int and other == 2:  # a product, whose bits NumPy's are
+            result = at_once(_python.mul, self, self, False, _NUMBERS)
         if result is None:
-            result = of_known(type(self), _named_power, "pow", _EITHER, (self, other), False)
+            result = of_known(type(self), _named_power, "pow", _EITHER, (self, other), False, True)
         return _binary(power_nodes, self, other) if result is None else result
 
     def __rpow__(self, other: Any) -> Self:
-        result = of_known(type(self), _named_power, "pow", _EITHER, (other, self), False)
+        result = of_known(type(self), _named_power, "pow", _EITHER, (other, self), False, True)
         return _reflected(power_nodes, other, self) if result is None else result
 
     def __ipow__(self, other: Any) -> Self:
@@ -450,19 +453,19 @@ class Operators(Handle):
         return _in_place("bitwise_right_shift", _RIGHT_SHIFT, self, other) if result is None else result
 
     def __lt__(self, other: Any) -> Self:
-        result = at_once(_python.lt, self, other)
+        result = at_once(_python.lt, self, other, False, _REALS)
         return _compared(_LESS, self, other) if result is None else result
 
     def __le__(self, other: Any) -> Self:
-        result = at_once(_python.le, self, other)
+        result = at_once(_python.le, self, other, False, _REALS)
         return _compared(_LESS_EQUAL, self, other) if result is None else result
 
     def __gt__(self, other: Any) -> Self:
-        result = at_once(_python.gt, self, other)
+        result = at_once(_python.gt, self, other, False, _REALS)
         return _compared(_GREATER, self, other) if result is None else result
 
     def __ge__(self, other: Any) -> Self:
-        result = at_once(_python.ge, self, other)
+        result = at_once(_python.ge, self, other, False, _REALS)
         return _compared(_GREATER_EQUAL, self, other) if result is None else result
 
     def __eq__(self, other: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]  # elementwise

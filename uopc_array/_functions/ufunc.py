@@ -46,28 +46,17 @@ _new: Callable[..., UOp] = UOp.new
 _SCANS = {"add": Ops.ADD, "multiply": Ops.MUL, "maximum": Ops.MAX, "minimum": Ops.MIN}
 _SCATTERS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
 _OPERANDS = (None, None)
-# of which NumPy's bits are ours, of all real numbers and of floats
-_EXACT = frozenset(
-    {
-        *("add", "subtract", "multiply", "divide", "less", "less_equal", "greater", "greater_equal", "equal"),
-        *("not_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"),
-        *("logical_and", "logical_or", "logical_xor"),
-    }
-)
+# of which NumPy's bits are ours, and the kinds of dtypes for which they are; "" is all. And those of floats
+_EXACT = {
+    **dict.fromkeys(("add", "subtract", "equal", "not_equal", "logical_and", "logical_or", "logical_xor"), ""),
+    **dict.fromkeys(("multiply", "divide", "less", "less_equal", "greater", "greater_equal"), "biuf"),
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"), "biu"),
+}
 _EXACT_OF_FLOATS = frozenset({"sqrt", "floor", "ceil", "trunc", "rint", "negative", "absolute", "square"})
 _ORDERS = ("C", "F", "A", "K")
 # the defaults; an equal text that is another object takes the longer way, to the same end
 _CASTING, _ORDER = "same_kind", "K"
 _NOTHING: Mapping[str, Any] = {}
-
-
-def _of_floats(function: np.ufunc) -> Callable[[Any], Any]:
-    def of_floats(x: Any) -> Any:
-        if x.dtype.kind != "f":
-            raise NotImplementedError
-        return function(x)
-
-    return of_floats
 
 
 def entered(new: ufunc) -> None:
@@ -232,7 +221,7 @@ class UnaryUfunc(ufunc):
         self._rule = rule
         self._op = op
         self._direct = direct if op is not None else ""
-        self._exact = _of_floats(numpy) if numpy.__name__ in _EXACT_OF_FLOATS else None
+        self._exact = numpy if numpy.__name__ in _EXACT_OF_FLOATS else None
 
     def __call__(
         self,
@@ -250,9 +239,9 @@ class UnaryUfunc(ufunc):
         try:
             if out is None and where is True and casting is _CASTING and order is _ORDER and dtype is signature is None:
                 if type(x) is Array:
-                    value = of_one_at_once(self._exact, x) if self._exact is not None else None
+                    value = of_one_at_once(self._exact, x, "f") if self._exact is not None else None
                     if value is None:
-                        value = of_known(Array, self._rule, self.__name__, (True,), (x,), False)
+                        value = of_known(Array, self._rule, self.__name__, (True,), (x,), False, True)
                     if value is not None:
                         return value
                     node = x._uop
@@ -286,6 +275,7 @@ class BinaryUfunc(ufunc):
         self._promote = promote
         self._rule = rule
         self._exact = numpy if numpy.__name__ in _EXACT else None
+        self._kinds = _EXACT.get(numpy.__name__, "")
 
     def __call__(
         self,
@@ -314,10 +304,12 @@ class BinaryUfunc(ufunc):
         value = None
         if self._exact is not None:
             if type(x1) is Array:
-                value = at_once(self._exact, x1, x2)
+                value = at_once(self._exact, x1, x2, False, self._kinds)
             elif type(x2) is Array:
-                value = at_once(self._exact, x2, x1, True)
-        return of_known(Array, self._native, self.__name__, _OPERANDS, (x1, x2), False) if value is None else value
+                value = at_once(self._exact, x2, x1, True, self._kinds)
+        return (
+            of_known(Array, self._native, self.__name__, _OPERANDS, (x1, x2), False, True) if value is None else value
+        )
 
     def _native(self, name: str, x1: Any, x2: Any) -> Any:
         """The node of the result."""

@@ -43,7 +43,7 @@ class LazyHandle:
         _alias: what it knows as a view, or as an array of which there are views; None of a handle of neither kind, as
             all Tensors are. Of no axes any array knows something, and a number nothing.
         _weak: True for a traced Python scalar, whose dtype gives way to that of an array (NEP 50).
-        _value: the value as NumPy has it, known and of real numbers, while there is no node yet, else None: a Tensor
+        _value: the value as NumPy has it, known, while there is no node yet, else None: a Tensor
             has its node from the start. The slot for the node is empty then, and filled when somebody looks at it.
     """
 
@@ -74,7 +74,7 @@ class LazyHandle:
 
     @classmethod
     def _from_value(cls, value: Any) -> Self:
-        """A new handle on a known value of real numbers, which nobody else holds; a scalar of NumPy's is a number."""
+        """A new handle on a known value, which nobody else holds; a scalar of NumPy's is a number."""
         self = object.__new__(cls)
         self._value = value
         self._weak = False

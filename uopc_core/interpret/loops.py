@@ -31,9 +31,9 @@ __all__ = [
 ]
 
 Loop = Callable[..., Any]  # of NumPy arrays or scalars of one dtype, broadcasting them; made by a ufunc or like one
-LoopKey = tuple[
-    str, Ops, DType
-]  # the kind, "elementwise", "reduction" or "argsort"; the op, and the dtype of its operands
+# the kind, "elementwise", "reduction", "product" (which is multiplied first) or "argsort"; the op, and the dtype of its
+# operands
+LoopKey = tuple[str, Ops, DType]
 Provider = Callable[[Sequence[LoopKey]], Sequence[Loop | None]]
 
 _COMPLEX_OPS = COMPLEX_FUNCTIONS | {Ops.ABS, Ops.MUL, Ops.DIV, Ops.RECIP, Ops.POW}

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import prod
 from operator import itemgetter
 from typing import Any
@@ -16,9 +16,10 @@ import numpy as np
 from uopc_core.interpret.blockwise import LARGE, BlockGroup, find_groups
 from uopc_core.interpret.loops import loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_ops import NUMPY_OPS, NumpyFunction
+from uopc_core.interpret.products import SmallProduct, find_product
 from uopc_core.interpret.rules import Array, call_of, extern_key, hand_out, viewed
 from uopc_core.interpret.strided import Write, find_writes, strided_slice
-from uopc_core.ir.op import Ops
+from uopc_core.ir.op import ELEMENTWISE, Ops
 from uopc_core.ir.uop import UOp, walk
 
 __all__ = ["NUMPY_OPS", "Array", "NumPyProgram", "evaluate", "lower_to_numpy"]
@@ -27,14 +28,14 @@ __all__ = ["NUMPY_OPS", "Array", "NumPyProgram", "evaluate", "lower_to_numpy"]
 NumPyStep = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
 
 _FOREIGN = -1  # owner of memory that a program must not hand out
-_CONST, _EXTERN = Ops.CONST, Ops.EXTERN
+_CONST, _EXTERN, _RESHAPE = Ops.CONST, Ops.EXTERN, Ops.RESHAPE
 _WRITE_OVER = frozenset({Ops.WHERE, Ops.SCATTER})  # ops whose function takes `out`, besides ufuncs
 
 
 class NumPyProgram:
     """A graph as NumPy calls on numbered slots, of which the first hold the inputs."""
 
-    __slots__ = ("_memories", "_roots", "_scalars", "_slots", "_steps", "n_inputs")
+    __slots__ = ("_memories", "_of_elements", "_roots", "_scalars", "_slots", "_steps", "n_inputs")
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class NumPyProgram:
         memories: list[tuple[int, Any]],
         steps: list[NumPyStep],
         roots: list[tuple[int, UOp, bool]],
+        of_elements: Collection[NumpyFunction] = (),
     ) -> None:
         self.n_inputs = len(inputs)
         self._scalars = [(slot, node.dtype) for slot, node in enumerate(inputs) if not node.shape]
@@ -50,6 +52,7 @@ class NumPyProgram:
         self._memories = memories
         self._steps = steps
         self._roots = roots
+        self._of_elements = of_elements
 
     def run(self, values: Sequence[Any] = ()) -> list[Array]:
         """The values of the roots, for `values` of the inputs: arrays, or scalars where the shape is ().
@@ -84,6 +87,57 @@ class NumPyProgram:
                     slots[i] = None
         return [hand_out(slots[slot], root, aliased) for slot, root, aliased in self._roots]
 
+    def is_of_elements(self) -> bool:
+        """Whether the one root is a function of elements of all inputs, whatever their shapes, if the graph is."""
+        if len(self._roots) != 1 or self._memories:
+            return False
+        read = {slot for _, src, _, _ in self._steps for slot in src}
+        made = {out for _, _, out, _ in self._steps}
+        constants = [self._slots[slot] for slot in read - made if slot >= self.n_inputs]
+        return (
+            bool(self._steps)
+            and read.issuperset(range(self.n_inputs))
+            and all([function in self._of_elements for function, _, _, _ in self._steps])
+            and not any([x.shape for x in constants])
+        )
+
+    def function(self) -> Callable[..., Any] | None:
+        """The value of the one root as a plain function of the values of inputs, for many runs; None where there is
+        more to it than calls.
+
+        It is called where NumPy does not warn, and has been run before; where the shape of an input is (), it may be
+        given a scalar, and may give one.
+        """
+        if len(self._roots) != 1 or self._memories:
+            return None
+        ((slot, root, is_shared),) = self._roots
+        if len(self._steps) == 1:
+            function, src, out, _ = self._steps[0]
+            if isinstance(function, np.ufunc) and out == slot and src == tuple(range(self.n_inputs)):
+                return function
+        space: dict[str, Any] = {"hand_out": hand_out, "array": np.asarray, "root": root}
+        space |= {f"f{i}": function for i, (function, _, _, _) in enumerate(self._steps)}
+        space |= {f"v{i}": value for i, value in enumerate(self._slots) if i >= self.n_inputs and value is not None}
+        inputs = [f"v{i}" for i in range(self.n_inputs)]
+        lines = [f"v{i} = array(v{i})" for i, _ in self._scalars if not self._is_for_ufuncs(i)]
+        lines += [
+            f"v{out} = f{i}({', '.join([f'v{s}' for s in src])})" for i, (_, src, out, _) in enumerate(self._steps)
+        ]
+        lines.append(f"return hand_out(v{slot}, root, {is_shared})")
+        exec(compile(f"def function({', '.join(inputs)}):\n    " + "\n    ".join(lines), "<program>", "exec"), space)
+        return space["function"]
+
+    def _is_for_ufuncs(self, slot: int) -> bool:
+        """Whether only ufuncs take the value of a slot, which may be a scalar then."""
+        return all([isinstance(function, np.ufunc) for function, src, _, _ in self._steps if slot in src])
+
+
+def _reshape_to(shape: tuple[int, ...]) -> NumpyFunction:
+    def reshape(x: Any) -> Any:
+        return x.reshape(shape)
+
+    return reshape
+
 
 class _Lowering:
     """The state of one `lower_to_numpy`: the slot of each node, and who owns the memory behind each slot."""
@@ -96,6 +150,8 @@ class _Lowering:
         self.memories: list[tuple[int, Any]] = []
         self.steps: list[tuple[NumpyFunction, tuple[int, ...], int]] = []
         self.extern_calls: dict[Any, int] = {}
+        self.whole: dict[int, tuple[int, tuple[int, ...]]] = {}  # of slots with a reshaped value, whose, and its shape
+        self.of_elements: set[NumpyFunction] = set()  # the functions of elementwise nodes
         self.large: dict[int, UOp] = {}  # slots of elementwise nodes that may be written over a dying operand
 
     def new_slot(self, owner: int | None = None, value: Any = None) -> int:
@@ -113,6 +169,8 @@ class _Lowering:
             slot = self.new_slot(_FOREIGN, np.array(node.arg, node.dtype))
         elif op is _EXTERN:
             slot = self.add_extern(node)
+        elif op is _RESHAPE and self.slot_of[node.src[0]] in self.whole:
+            slot = self.reshaped(*self.whole[self.slot_of[node.src[0]]], node.shape)
         elif (part := strided_slice(node)) is not None and part.source in self.slot_of:
             source = self.slot_of[part.source]
             slot = self.new_slot(self.owner[source])
@@ -123,9 +181,30 @@ class _Lowering:
             lender = viewed(op, sources)
             slot = self.new_slot(None if lender is None else self.owner[self.slot_of[lender]])
             self.steps.append((function, src, slot))
+            if op in ELEMENTWISE:
+                self.of_elements.add(function)
             if prod(node.shape) >= LARGE and (isinstance(function, np.ufunc) or op in _WRITE_OVER):
                 self.large[slot] = node
         self.slot_of[node] = slot
+
+    def reshaped(self, slot: int, before: tuple[int, ...], shape: tuple[int, ...]) -> int:
+        """A slot for the value of another, of shape `before`, in another shape."""
+        if shape == before:
+            return slot
+        out = self.new_slot(self.owner[slot])
+        self.whole[out] = (slot, before)
+        self.steps.append((_reshape_to(shape), (slot,), out))
+        return out
+
+    def add_product(self, node: UOp, product: SmallProduct) -> bool:
+        """One step for a product of small matrices; whether it can be, since the operands have slots."""
+        function = product.function()
+        if function is None or any(x not in self.slot_of for x in product.operands):
+            return False
+        slot = self.new_slot()
+        self.steps.append((function, tuple([self.slot_of[x] for x in product.operands]), slot))
+        self.slot_of[node] = self.reshaped(slot, product.shape, node.shape)
+        return True
 
     def add_group(self, group: BlockGroup) -> None:
         """One step for nodes that are evaluated together."""
@@ -212,7 +291,9 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iter
     """
     low = _Lowering(inputs, given)
     order = [node for node in walk(roots, low.slot_of, into_memory=False) if node not in low.slot_of]
-    prepare_loops(loops_wanted([node for node in order if node.realized is None]))
+    products = {node: product for node in order if (product := find_product(node)) is not None}
+    wanted = loops_wanted([node for node in order if node.realized is None and node not in products])
+    prepare_loops([*wanted, *[product.loop for product in products.values() if product.loop is not None]])
     writes = find_writes([node for node in order if prod(node.shape) >= LARGE])
     groups = find_groups(order, [*roots, *inputs], writes)
     inside = {node for group in groups.values() for node in group.nodes}
@@ -221,7 +302,7 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iter
             low.add_group(groups[node])
         elif node in writes:
             low.add_write(node, writes[node])
-        elif node not in inside:
+        elif node not in inside and not (node in products and low.add_product(node, products[node])):
             low.add(node)
     results: list[tuple[int, UOp, bool]] = []
     taken = {_FOREIGN}
@@ -230,7 +311,7 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iter
         results.append((slot, root, low.owner[slot] in taken))
         taken.add(low.owner[slot])
     steps = low.finish([slot for slot, _, _ in results])
-    return NumPyProgram(inputs, low.slots, low.memories, steps, results)
+    return NumPyProgram(inputs, low.slots, low.memories, steps, results, low.of_elements)
 
 
 def evaluate(roots: Sequence[UOp], env: Mapping[UOp, Any] | None = None) -> list[Array]:

@@ -36,16 +36,22 @@ def reduction(how: Ops, n: int, dtype: DType) -> Callable[[Any], Any]:
     if not is_inexact(dtype):
         return lambda x: reduce(x, axes, dtype)
     few = ONE_BY_ONE if how is Ops.ADD and is_float(dtype) else 0
-    loop: Loop | None = None
+    known: list[Loop | None] = []  # the loop, once somebody has asked for it
 
     def evaluate(x: Any) -> Any:
-        nonlocal loop
-        kept, size = x.shape[: x.ndim - n], prod(x.shape[x.ndim - n :])
+        if n == 1:
+            kept, size = x.shape[:-1], x.shape[-1]
+        else:
+            kept, size = x.shape[: x.ndim - n], prod(x.shape[x.ndim - n :])
         if size >= few:
-            loop = loop or loop_of("reduction", how, dtype)
+            if not known:
+                known.append(loop_of("reduction", how, dtype))
+            (loop,) = known
             if loop is not None:
+                if n == 1:
+                    return loop(x)
                 in_columns = n > 1 and x.ndim == 2 and x.flags.f_contiguous
-                return loop(x if n == 1 else (in_rows(x) if in_columns else x).reshape((*kept, size)))
+                return loop((in_rows(x) if in_columns else x).reshape((*kept, size)))
         return _of_rows(how, dtype, x, kept, size)
 
     return evaluate

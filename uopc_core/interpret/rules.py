@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 
 _EXPAND, _RESHAPE = Ops.EXPAND, Ops.RESHAPE
 # ops whose function broadcasts its operands
-_BROADCASTS = frozenset({*UFUNCS, Ops.WHERE, Ops.COMPLEX})
+_BROADCASTS = frozenset({*UFUNCS, Ops.WHERE, Ops.COMPLEX, Ops.POW})
 
 
 def call_of(
