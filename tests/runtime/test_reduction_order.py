@@ -124,6 +124,19 @@ def test_order_of_reductions_depends_on_nothing_but_their_elements(shape: tuple[
 
 
 @needs_compiler
+@pytest.mark.parametrize("dtype", [*DTYPES, np.complex128], ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("columns", [1, 20, 300, 4097])
+def test_columns_weighted_by_their_rows_are_summed_in_the_order_of_all_sums(columns: int, dtype: Any) -> None:
+    for rows in (17, 100, 1100):
+        x, weights = draw((rows, columns), dtype), draw((rows,), dtype)
+        wanted = np.asarray(in_order(product(np.broadcast_to(weights[:, None], x.shape), x), "sum"))
+        for (layout, make), tier in itertools.product(layouts(x).items(), ("interpret", "compile")):
+            with context(tier=tier):
+                got = np.asarray(xp.sum(xp.asarray(weights)[:, None] * make(), axis=0))
+            assert got.tobytes() == wanted.tobytes(), (rows, layout, tier)
+
+
+@needs_compiler
 @pytest.mark.parametrize("how", ["mean", "var", "std", "logsumexp"])
 @pytest.mark.parametrize("shape", [(600, 7), (40, 33), (2, 1500)], ids=str)
 def test_what_is_made_of_sums_has_the_same_bits_in_both_executors(how: str, shape: tuple[int, ...]) -> None:

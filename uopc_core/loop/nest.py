@@ -46,7 +46,6 @@ from uopc_core.loop.space import (
 
 __all__ = [
     "MAX_CROSSED",
-    "TILE",
     "Nest",
     "build_nest",
     "mark_parallel",
@@ -54,10 +53,13 @@ __all__ = [
     "place_map",
     "place_rows",
     "tile_of",
+    "tile_size",
     "wrap_loops",
 ]
 
-TILE = 256  # columns that a reduction over leading axes works on at a time
+# columns that a reduction over leading axes works on at a time: many where there are more, since the machine reads runs
+# of some 4 KB at full speed, and few where that would leave nothing for other threads
+_TILE, _WIDE_TILE, _WIDE_TILES = 256, 1024, 4
 MAX_CROSSED = 8192  # elements of a column that is put in order before it is added up; several fit into the cache
 _MIN_CROSSED = 16
 _MAX_SEGMENTS = 16
@@ -257,12 +259,19 @@ def _reduce_nest(lower: Lower, space: Space) -> Nest:
         tile = tile_of(kept_loops, red_loops, pre) or kept_loops[-1]
     kept_loops.remove(tile)
     body = tile_reduce(kept_loops, red_loops, tile, Lowered(pre, post, lowered.accs), ordered)
-    return Nest(mark_parallel(body), kept_loops[0].extent if kept_loops else -(-tile.extent // TILE), "R")
+    return Nest(
+        mark_parallel(body), kept_loops[0].extent if kept_loops else -(-tile.extent // tile_size(tile.extent)), "R"
+    )
 
 
 def order_reduced(loops: Sequence[Var], accs: Iterable[Acc], statements: Sequence[Statement]) -> list[Var]:
     """The reduced loops from the outside in: as memory wants it, unless the order of the elements matters."""
     return list(loops) if any(map(is_ordered, accs)) else order_loops(loops, statements, by_stride=True)
+
+
+def tile_size(extent: int) -> int:
+    """How many of `extent` columns are reduced side by side."""
+    return _WIDE_TILE if extent >= _WIDE_TILES * _WIDE_TILE else _TILE
 
 
 def tile_of(kept: Sequence[Var], reduced: Sequence[Var], statements: Sequence[Statement]) -> Var | None:

@@ -1,0 +1,200 @@
+"""Reductions of rows -> C: the accumulators of one reduction, and in which order elements come to them."""
+
+from __future__ import annotations
+
+from uopc_core.codegen.c_columns import LINE_BYTES, need_append_columns
+from uopc_core.codegen.c_innermost import InnermostWriter, count_of
+from uopc_core.codegen.c_ops import combine
+from uopc_core.codegen.c_order import is_of_any_order, load_of_columns, row_of_extreme
+from uopc_core.codegen.c_reduce import (
+    block_of,
+    lanes_of,
+    need_append,
+    need_clear,
+    need_extreme,
+    need_flush,
+    need_fold,
+    need_gather,
+    need_total,
+    needs_tree,
+)
+from uopc_core.codegen.c_stages import Stages
+from uopc_core.codegen.c_types import C_TYPES, literal
+from uopc_core.loop.index import Index, Var
+from uopc_core.loop.loop_ir import (
+    Acc,
+    Accumulate,
+    Block,
+    Load,
+    Loop,
+    RowReduce,
+)
+from uopc_core.loop.space import identity_of
+
+__all__ = ["RowWriter"]
+
+
+class RowWriter(InnermostWriter):
+    """Writes reductions that end before the next begins."""
+
+    def row_reduce(self, item: RowReduce) -> None:
+        outer, self.lanes = self.lanes, item
+        n = count_of(item)
+        lanes = lanes_of(n)
+        for acc in item.accs:
+            c, first = C_TYPES[acc.dtype], literal(identity_of(acc.op, acc.dtype), acc.dtype)
+            if not _has_loop(item.body):
+                self.line(f"{c} {acc.name} = {first};")
+                continue
+            self.line(f"{c} {acc.name}_[{lanes}];")
+            self.line(f"{need_clear(self.need_typed, acc, lanes)}({acc.name}_);")
+            if _waits(item) or (needs_tree(acc, n) and not row_of_extreme(acc, item)):
+                self.line(f"{c} {acc.name}_tree[48];")
+                self.line(f"int64_t {acc.name}_blocks = 0;")
+            if _waits(item):
+                self.line(f"int64_t {acc.name}_at = 0;")
+        self.block(item.body)
+        for acc in item.accs:
+            if _has_loop(item.body):
+                self.fold(acc, item)
+        self.lanes = outer
+
+    def crossed_rows(self, item: RowReduce, inner: Loop, outer: Var) -> None:
+        """Two loops in the order of memory, some columns at a time, which then are appended one after the other: what
+        is in memory as it is from there, four lines in a row. Of an extreme the order matters where it is a zero.
+        """
+        load = load_of_columns(item, inner, outer)
+        columns = LINE_BYTES // max(acc.dtype.itemsize for acc in item.accs) * (1 if load is None else 4)
+        (acc, *_), lanes = item.accs, lanes_of(count_of(item))
+        rows = self.lift(inner.var.extent)
+        if load is None:
+            self.open_panels(outer, columns)
+            for acc, source in zip(item.accs, self.fill_columns(item, inner, outer, rows, columns), strict=True):
+                append = need_append_columns(self.need_typed, acc, lanes, columns)
+                self.line(f"{append}({_state(acc)}, {source}, {columns}, {rows}, last - first);")
+            self.close()
+            return
+        start = self.index(load.index.substitute({inner.var: Index.of(0), outer: Index.of(0)}))
+        memory, apart = f"{self.pointers[load.buffer]}[{start}", self.lift(load.index.coef(inner.var))
+        if any_order := is_of_any_order(acc, item):
+            self.extreme_in_memory(acc, f"&{memory} + row*{apart}]", rows, self.integer(outer.extent))
+            self.open(f"if ({acc.name}_any == 0)")
+        append = need_append_columns(self.need_typed, acc, lanes, columns)
+        self.open_panels(outer, columns)
+        self.line(f"{append}({_state(acc)}, &{memory} + first], {apart}, {rows}, last - first);")
+        self.close()
+        if any_order:
+            self.close()
+
+    def extreme_in_memory(self, acc: Acc, row: str, rows: str, wide: str) -> None:
+        """The extreme of a matrix in the order of memory."""
+        gather, fold = need_gather(self.need_typed, acc, 32), need_fold(self.need_typed, acc, 32)
+        c, name = C_TYPES[acc.dtype], f"{acc.name}_any"
+        self.line(f"{c} {name}_[32];")
+        self.line(f"{need_clear(self.need_typed, acc, 32)}({name}_);")
+        self.line(f"for (int64_t row = 0; row < {rows}; row++) {gather}({name}_, {row}, {wide});")
+        self.line(f"const {c} {name} = {fold}({name}_);")
+
+    def open_panels(self, outer: Var, columns: int) -> None:
+        wide = self.integer(outer.extent)
+        self.open(f"for (int64_t first = 0; first < {wide}; first += {columns})")
+        self.line(f"const int64_t last = {wide} - first < {columns} ? {wide} : first + {columns};")
+
+    def fill_columns(self, item: RowReduce, inner: Loop, outer: Var, rows: str, columns: int) -> list[str]:
+        """Compute the values of some columns, row by row; returns the arrays that hold them."""
+        arrays = [f"{acc.name}_columns" for acc in item.accs]
+        for acc, array in zip(item.accs, arrays, strict=True):
+            self.line(f"{C_TYPES[acc.dtype]} {array}[{columns} * {rows}];")
+            self.accs[acc.name] = (acc, f"{array}[{{inner}}*{columns} + {{outer}} - first]")
+        self.ranges[outer], self.crossing, self.lanes = ("first", "last"), (outer, inner.var), None
+        self.loop(inner)
+        self.crossing, self.lanes = None, item
+        del self.ranges[outer]
+        for acc in item.accs:
+            del self.accs[acc.name]
+        return arrays
+
+    def gather(self, s: Accumulate, stages: Stages, loop: Loop, start: str) -> None:
+        """Accumulate a block, from the array of its values or straight from memory."""
+        assert self.lanes is not None, s
+        lanes = lanes_of(count_of(self.lanes))
+        acc = next(acc for acc in self.lanes.accs if acc.name == s.acc)
+        load = next((x for x in loop.body if isinstance(x, Load) and x.name == s.value), None)
+        if isinstance(s.value, str) and s.value in stages.homes:
+            values = stages.homes[s.value]
+        elif load is not None:
+            values = self.pointer_at(load, loop, start)
+        elif _waits(self.lanes):
+            values = f"{acc.name}_same"
+            self.line(f"{C_TYPES[acc.dtype]} {values}[{block_of(count_of(self.lanes))}];")
+            self.line(f"for (int64_t l = 0; l < m; l++) {values}[l] = {self.operand(s.value)};")
+        else:  # the same for all
+            place = f"{acc.name}_[l % {lanes}]"
+            value = combine(self.need_typed, acc.op, acc.dtype, self.operand(s.value), place)
+            self.line(f"for (int64_t l = 0; l < m; l++) {place} = {value};")
+            return
+        if _waits(self.lanes):
+            append = need_append(self.need_typed, acc, lanes)
+            self.line(f"{append}({_state(acc)}, {values}, m);")
+        else:
+            self.line(f"{need_gather(self.need_typed, acc, lanes)}({acc.name}_, {values}, m);")
+
+    def end_of_block(self, item: RowReduce) -> None:
+        n = count_of(item)
+        for acc in item.accs:
+            if needs_tree(acc, n) and not _waits(item) and not row_of_extreme(acc, item):
+                flush = need_flush(self.need_typed, acc, lanes_of(n))
+                self.line(f"{flush}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_);")
+
+    def fold(self, acc: Acc, item: RowReduce) -> None:
+        n = count_of(item)
+        lanes = lanes_of(n)
+        if _waits(item):
+            flush = need_flush(self.need_typed, acc, lanes)
+            self.line(f"if ({acc.name}_at) {flush}({acc.name}_tree, {acc.name}_blocks++, {acc.name}_);")
+        row = row_of_extreme(acc, item) if needs_tree(acc, n) else None
+        if row is not None:
+            self.fold_extreme(acc, item, *row)
+            return
+        if _waits(item) or needs_tree(acc, n):
+            value = f"{need_total(self.need_typed, acc)}({acc.name}_tree, {acc.name}_blocks)"
+            if is_of_any_order(acc, item):
+                value = f"{acc.name}_any == 0 ? {value} : {acc.name}_any"
+        else:
+            value = f"{need_fold(self.need_typed, acc, lanes)}({acc.name}_)"
+        self.line(f"const {C_TYPES[acc.dtype]} {acc.name} = {value};")
+
+    def fold_extreme(self, acc: Acc, item: RowReduce, loop: Loop, load: Load) -> None:
+        """The extreme of a row of memory, without its blocks."""
+        extreme = need_extreme(self.need_typed, acc, lanes_of(count_of(item)))
+        lo, hi = self.bounds(loop)
+        self.name_loop(loop.var)
+        row = self.pointer_at(load, loop, lo)
+        self.drop_loop(loop.var)
+        n = hi if lo == "0" else f"{hi} - {lo}"
+        self.line(f"const {C_TYPES[acc.dtype]} {acc.name} = {extreme}({acc.name}_, {row}, {n});")
+
+    def accumulate_one(self, s: Accumulate) -> None:
+        assert self.lanes is not None
+        acc = next(acc for acc in self.lanes.accs if acc.name == s.acc)
+        value = combine(self.need_typed, acc.op, acc.dtype, self.operand(s.value), acc.name)
+        self.line(f"{acc.name} = {value};")
+
+
+def _waits(item: RowReduce) -> bool:
+    """Whether the rows that elements come in are not whole blocks, though it matters which of them make a block."""
+    n = count_of(item)
+    if not item.ordered or item.repeats == 1:
+        return False
+    if item.crossed is not None:
+        return True
+    return item.extent % (lanes_of(n) if n <= block_of(n) else block_of(n)) != 0
+
+
+def _state(acc: Acc) -> str:
+    """What appending elements changes."""
+    return f"{acc.name}_tree, &{acc.name}_blocks, {acc.name}_, &{acc.name}_at"
+
+
+def _has_loop(block: Block) -> bool:
+    return any(isinstance(item, Loop) for item in block)
