@@ -214,7 +214,7 @@ BY_NAME = {
     "_interop/numpy_objects.py": "NumPy's objects that are indexed",
     "_interop/ufunc.py": "the method of a ufunc, which NEP 13 gives by its name",
     "_transforms/traces.py": "Python's module `random`, where the program has loaded it",
-    "random.py": "NumPy's generators and their methods",
+    "_interop/generators.py": "NumPy's generators and their methods",
 }
 
 
@@ -248,6 +248,13 @@ def test_no_function_is_reached_by_its_name_as_a_string() -> None:
     ):
         assert calls_by_name(source)
     assert not calls_by_name('getattr(x, "ndim", 1)\nsys.modules[__name__]\nTABLE[op](x)')
+
+
+def test_the_top_floor_of_the_face_has_public_names_only() -> None:
+    own = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    floor = [*(ROOT / "uopc_array").glob("*.py"), *(ROOT / "uopc_array" / "lib").glob("*.py")]
+    found = {node.name for path in floor for node in ast.parse(path.read_text()).body if isinstance(node, own)}
+    assert found == {"__getattr__", "__dir__"}
 
 
 def test_the_tests_mirror_the_folders() -> None:
