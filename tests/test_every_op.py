@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from uopc_core import Buffer, Executable, Ops, UOp, composite, context, dtypes, realize_all
-from uopc_core.interpret.numpy_ops import squares64
+from uopc_core.ir.squares import squares64
 from uopc_core.runtime.toolchain import find_toolchain
 
 pytestmark = pytest.mark.every_op

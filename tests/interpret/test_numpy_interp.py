@@ -15,10 +15,10 @@ from tests.support.leaf_values import environment, special_values
 from uopc_core.dtype import DTYPES, dtypes, is_integer
 from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.numpy_interp import NUMPY_OPS, evaluate, lower_to_numpy
-from uopc_core.interpret.numpy_ops import squares64
 from uopc_core.ir.composite import broadcast_to
 from uopc_core.ir.extern import EXTERNS, Extern, register_extern
 from uopc_core.ir.op import Ops
+from uopc_core.ir.squares import squares64
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.buffer import Buffer
 

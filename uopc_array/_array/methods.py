@@ -9,9 +9,8 @@ from uopc_array._array.handle import Handle
 from uopc_array._array.lenses import BitsLens, MoveLens, PartLens
 from uopc_array._array.tracing import refuse_exit
 from uopc_array._array.view import View
-from uopc_core import Ops, as_dtype, is_bool, is_complex, name_of
+from uopc_core import Ops, as_dtype, composite, is_bool, is_complex, name_of
 from uopc_core.errors import DTypeError, ShapeError, shortened
-from uopc_core.numerics import elementwise
 
 __all__ = ["Methods"]
 
@@ -29,7 +28,7 @@ class Methods(Handle):
     def real(self) -> Self:
         """The real parts, a view."""
         node = self._frame()
-        return self._view(node, elementwise.real(node), PartLens(Ops.REAL))
+        return self._view(node, composite.real(node), PartLens(Ops.REAL))
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -40,8 +39,8 @@ class Methods(Handle):
         """The imaginary parts: of complex arrays a view, else zeros."""
         node = self._frame()
         if not is_complex(node.dtype):
-            return self._same_kind(elementwise.imag(node))
-        return self._view(node, elementwise.imag(node), PartLens(Ops.IMAG))
+            return self._same_kind(composite.imag(node))
+        return self._view(node, composite.imag(node), PartLens(Ops.IMAG))
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -51,7 +50,7 @@ class Methods(Handle):
 
     def conj(self) -> Self:
         """The complex conjugates; see `xp.conj`."""
-        node = elementwise.conj(self._uop)
+        node = composite.conj(self._uop)
         return self._from_uop(node) if is_complex(node.dtype) else self._same_kind(node)
 
     def conjugate(self) -> Self:

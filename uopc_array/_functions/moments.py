@@ -20,7 +20,7 @@ from uopc_core.errors import DTypeError, ShapeError
 from uopc_core.numerics import elementwise
 from uopc_core.numerics.statistics import count_of, mean_of, squares_around
 
-__all__ = ["SPREAD", "floating_in", "in_dtype", "spread_of"]
+__all__ = ["SPREAD", "floating_in", "variance"]
 
 SPREAD = f"a, axis=None, dtype=None, out=None, ddof=0, {MASKED}, mean=None, correction=None"
 
@@ -36,7 +36,7 @@ def _with_numpys_divisor(public: Callable[..., Any]) -> Callable[..., Any]:
     return route
 
 
-def spread_of(
+def _spread_of(
     name: str,
     node: UOp,
     mask: UOp | None,
@@ -112,7 +112,7 @@ def mean(name: str, a: UOp, axis: AxisLike, dtype: Any, keepdims: bool, where: A
     return in_dtype(name, mean_of(node, mask, normalize_axes(name, axis, node.ndim), keepdims), dtype)
 
 
-def _variance(
+def variance(
     name: str,
     a: UOp,
     axis: AxisLike,
@@ -122,16 +122,21 @@ def _variance(
     where: ArrayLike,
     mean: ArrayLike | None,
     correction: ArrayLike | None,
+    numbers: Callable[[str, UOp, ArrayLike], ArrayLike] | None = None,
 ) -> UOp | NotImplementedType:
+    """`var`, or, of what the mask that `numbers` makes of another leaves, `nanvar`."""
     if dtype is not None and not is_inexact(as_dtype(dtype, name)):
         return NotImplemented  # NumPy's mean and squares are integers then
-    taken, overdrawn = (ddof, 0.0) if correction is None else (correction, nan)
     if correction is not None and not (type(ddof) is int and ddof == 0):
         raise ValueError(f"{name}: expected ddof or correction, two names of one number, got both")
     node = floating_in(name, a, dtype)
-    mask = None if where is True else mask_on(name, where, node.shape)
+    # `nanvar` of integers is NumPy's `var`
+    overdrawn = nan if correction is not None or (numbers is not None and is_inexact(a.dtype)) else 0.0
+    taken = ddof if correction is None else correction
+    mask = where if numbers is None else numbers(name, node, where)
+    selected = None if mask is True else mask_on(name, mask, node.shape)
     axes = normalize_axes(name, axis, node.ndim)
-    return in_dtype(name, spread_of(name, node, mask, axes, keepdims, mean, taken, overdrawn), dtype)
+    return in_dtype(name, _spread_of(name, node, selected, axes, keepdims, mean, taken, overdrawn), dtype)
 
 
 @reduction(f"var({SPREAD})", method="var", route=_with_numpys_divisor)
@@ -159,7 +164,7 @@ def var(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how: An
         >>> xp.var(xp.asarray([1.0, 2.0, 3.0]), ddof=1)
         Array(1., dtype=float64)
     """
-    return _variance(name, a, axis, dtype, ddof, *how)
+    return variance(name, a, axis, dtype, ddof, *how)
 
 
 @reduction(f"std({SPREAD})", method="std", route=_with_numpys_divisor)
@@ -188,8 +193,8 @@ def std(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how: An
         >>> xp.std(xp.asarray([1.0, 3.0]))
         Array(1., dtype=float64)
     """
-    variance = _variance(name, a, axis, dtype, ddof, *how)
-    return elementwise.root_of_squares(variance) if isinstance(variance, UOp) else variance
+    spread = variance(name, a, axis, dtype, ddof, *how)
+    return elementwise.root_of_squares(spread) if isinstance(spread, UOp) else spread
 
 
 @reduction("average(a, axis=None, weights=None, returned=False, *, keepdims=False)", looks_at_values=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from uopc_array._functions import reductions
 from uopc_array._functions.arguments import ArrayLike, AxisLike, as_real, normalize_axes
-from uopc_array._functions.moments import SPREAD, floating_in, in_dtype, spread_of
+from uopc_array._functions.moments import SPREAD, floating_in, variance
 from uopc_array._functions.reductions import EVERY, MASKED, mask_on, reduced, reduction
 from uopc_core import Ops, UOp, as_dtype, is_inexact
 from uopc_core.numerics import elementwise
@@ -116,30 +116,6 @@ def nanmean(
     return mean_of(node, mask, normalize_axes(name, axis, node.ndim), keepdims)
 
 
-def _variance(
-    name: str,
-    a: UOp,
-    axis: AxisLike,
-    dtype: Any,
-    ddof: ArrayLike,
-    keepdims: bool,
-    where: ArrayLike,
-    mean: ArrayLike | None,
-    correction: ArrayLike | None,
-) -> UOp | NotImplementedType:
-    if dtype is not None and not is_inexact(as_dtype(dtype, name)):
-        return NotImplemented
-    if correction is not None and not (type(ddof) is int and ddof == 0):
-        raise ValueError(f"{name}: expected ddof or correction, two names of one number, got both")
-    node = floating_in(name, a, dtype)
-    taken = ddof if correction is None else correction
-    # of integers it is what `var` gives in NumPy
-    overdrawn = nan if is_inexact(a.dtype) or correction is not None else 0.0
-    axes = normalize_axes(name, axis, node.ndim)
-    out = spread_of(name, node, _numbers(name, node, where), axes, keepdims, mean, taken, overdrawn)
-    return in_dtype(name, out, dtype)
-
-
 @reduction(f"nanvar({SPREAD})")
 def nanvar(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how: Any) -> UOp | NotImplementedType:
     """`var` of what is not nan, with ``ddof`` taken off the number of elements; nan where too few are left.
@@ -150,7 +126,7 @@ def nanvar(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how:
         >>> xp.nanvar(xp.asarray([2.0, xp.nan, 4.0]))
         Array(1., dtype=float64)
     """
-    return _variance(name, a, axis, dtype, ddof, *how)
+    return variance(name, a, axis, dtype, ddof, *how, numbers=_numbers)
 
 
 @reduction(f"nanstd({SPREAD})")
@@ -163,5 +139,5 @@ def nanstd(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how:
         >>> xp.nanstd(xp.asarray([2.0, xp.nan, 4.0]))
         Array(1., dtype=float64)
     """
-    variance = _variance(name, a, axis, dtype, ddof, *how)
-    return elementwise.root_of_squares(variance) if isinstance(variance, UOp) else variance
+    spread = variance(name, a, axis, dtype, ddof, *how, numbers=_numbers)
+    return elementwise.root_of_squares(spread) if isinstance(spread, UOp) else spread

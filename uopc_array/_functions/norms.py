@@ -11,7 +11,7 @@ import numpy as np
 from uopc_array._functions.arguments import ArrayLike, AxisLike, as_floating, normalize_axes, number, number_or_node
 from uopc_array._functions.lapack import first_output, matrices
 from uopc_array._functions.public import function
-from uopc_core import Ops, UOp, composite, is_complex
+from uopc_core import Ops, UOp, composite
 from uopc_core.errors import AxisError, ShapeError
 from uopc_core.numerics import elementwise
 
@@ -179,11 +179,7 @@ def _of_vectors(name: str, node: UOp, ord: ArrayLike, axes: tuple[int, ...], kee
 def _vector_norm(name: str, node: UOp, ord: Any, axes: tuple[int, ...], keepdims: bool) -> UOp:
     """The norm of a known order, which decides what is computed."""
     if ord == 2:
-        squares = node * node
-        if is_complex(node.dtype):
-            re, im = node.unary(Ops.REAL), node.unary(Ops.IMAG)
-            squares = re * re + im * im
-        total = composite.reduce_axes(squares, Ops.ADD, axes, keepdims)
+        total = composite.reduce_axes(elementwise.square_of_size(node), Ops.ADD, axes, keepdims)
         return elementwise.root_of_squares(total)
     size = node.unary(Ops.ABS)
     if ord in (inf, -inf):

@@ -12,7 +12,7 @@ from uopc_array._array.array import Array
 from uopc_array._array.promotion import promote
 from uopc_array._functions.arguments import ArrayLike, as_floating, as_real, filler, integer, node_of, wrap
 from uopc_array._functions.public import function
-from uopc_core import Ops, UOp, dtypes, is_bool, is_complex, is_float, is_inexact, is_integer
+from uopc_core import Ops, UOp, composite, dtypes, is_bool, is_complex, is_float, is_inexact, is_integer
 from uopc_core.numerics import elementwise
 
 __all__: list[str] = []
@@ -42,7 +42,7 @@ def round_to(name: str, a: UOp, decimals: int) -> UOp:
 
 def _rounded(node: UOp, decimals: int) -> UOp:
     if is_complex(node.dtype):
-        re, im = (_rounded(part, decimals) for part in (elementwise.real(node), elementwise.imag(node)))
+        re, im = (_rounded(part, decimals) for part in (composite.real(node), composite.imag(node)))
         return re.binary(Ops.COMPLEX, im)
     size = math.fabs(decimals)
     scale = 10.0**size if size < 309 else math.inf  # as NumPy's power of floats
@@ -136,7 +136,7 @@ def real(name: str, val: UOp) -> UOp:
         >>> xp.real(xp.asarray([3.0 + 4.0j, -2.0j]))
         Array([ 3., -0.], dtype=float64)
     """
-    return elementwise.real(val)
+    return composite.real(val)
 
 
 @function("imag(val)", gives="like")
@@ -152,7 +152,7 @@ def imag(name: str, val: UOp) -> UOp:
         >>> xp.imag(xp.asarray([3.0 + 4.0j, -2.0j]))
         Array([ 4., -2.], dtype=float64)
     """
-    return elementwise.imag(val)
+    return composite.imag(val)
 
 
 @function("angle(z, deg=False)")
@@ -170,7 +170,7 @@ def angle(name: str, z: UOp, deg: bool) -> UOp:
         Array([1.57079633, 3.14159265], dtype=float64)
     """
     (node,) = as_floating(name, z)
-    out = elementwise.imag(node).binary(Ops.ATAN2, elementwise.real(node))
+    out = composite.imag(node).binary(Ops.ATAN2, composite.real(node))
     return out * (180 / math.pi) if deg else out
 
 
@@ -188,7 +188,7 @@ def sinc(name: str, x: UOp) -> UOp:
         Array([1.        , 0.63661977], dtype=float64)
     """
     (node,) = as_floating(name, x)
-    whole = elementwise.real(node).unary(Ops.RINT)
+    whole = composite.real(node).unary(Ops.RINT)
     odd = (whole * 0.5).unary(Ops.FLOOR).ne(whole * 0.5)
     rest = node - whole.cast(node.dtype)  # exact, so that the sine is 0 at whole numbers
     sine = (rest * math.pi).unary(Ops.SIN)
@@ -276,7 +276,7 @@ def nan_to_num(
             return node
         if not is_complex(node.dtype):
             return _numbers(name, node, nan, posinf, neginf)
-        parts = [_numbers(name, part, nan, posinf, neginf) for part in (elementwise.real(node), elementwise.imag(node))]
+        parts = [_numbers(name, part, nan, posinf, neginf) for part in (composite.real(node), composite.imag(node))]
         return parts[0].binary(Ops.COMPLEX, parts[1])
 
     if copy or not isinstance(x, Array) or x._is_number:

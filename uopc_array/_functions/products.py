@@ -376,7 +376,7 @@ def correlate(name: str, a: UOp, v: UOp, mode: str) -> UOp:
         Array([2, 3], dtype=int64)
     """
     left, right = _vectors(name, a, v)
-    right = elementwise.conj(right)
+    right = composite.conj(right)
     if right.size > left.size:
         return _slid(name, right, left, mode).flip((0,))
     return _slid(name, left, right, mode)

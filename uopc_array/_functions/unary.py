@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from uopc_array._functions.elementwise import ANY, BITS, FLOATING, REAL, REAL_FLOATING, numpys_ufunc, unary
 from uopc_array._functions.ufunc import HostUfunc, entered
-from uopc_core import Ops, UOp, dtypes, is_bool
+from uopc_core import Ops, UOp, composite, dtypes, is_bool
 from uopc_core.numerics import elementwise
 
 __all__: list[str] = []
@@ -24,7 +24,7 @@ def _cbrt(x: UOp) -> UOp:
 
 
 def _conj(x: UOp) -> UOp:
-    return x.cast(dtypes.int8) if is_bool(x.dtype) else elementwise.conj(x)
+    return x.cast(dtypes.int8) if is_bool(x.dtype) else composite.conj(x)
 
 
 def _logical_not(x: UOp) -> UOp:

@@ -217,7 +217,7 @@ def dot_of_vectors(name: str, x: UOp, y: UOp, axis: int = -1) -> UOp:
             f"{name}: the vectors must have one length, got x1 {x.shape} and x2 {y.shape} at axis {axis} "
             f"({x.shape[first]} != {y.shape[second]})"
         )
-    x, y = composite.move_axes_last(elementwise.conj(x), [first]), composite.move_axes_last(y, [second])
+    x, y = composite.move_axes_last(composite.conj(x), [first]), composite.move_axes_last(y, [second])
     shape = common_shape(name, x.shape, y.shape)
     return elementwise.sum_of_products((composite.broadcast_to(x, shape), composite.broadcast_to(y, shape)), 1)
 
@@ -232,7 +232,7 @@ def _matrix_and_vector(name: str, x: UOp, y: UOp) -> UOp:
 def _vector_and_matrix(name: str, x: UOp, y: UOp) -> UOp:
     if x.ndim < 1 or y.ndim < 2:
         raise ShapeError(f"{name}: expected (..., M) and (..., M, N), got x1 {x.shape} and x2 {y.shape}")
-    out = matmul_nodes(name, composite.unsqueeze(elementwise.conj(x), x.ndim - 1), y)
+    out = matmul_nodes(name, composite.unsqueeze(composite.conj(x), x.ndim - 1), y)
     return out.reshape((*out.shape[:-2], out.shape[-1]))
 
 

@@ -22,11 +22,13 @@ from uopc_core.ir.composite import (
     adjoint,
     broadcast_to,
     call_extern,
+    conj,
     diagonal,
     identity,
     iota,
     matmul,
     on_diagonal,
+    real,
     reduce_axes,
     swap,
     unsqueeze,
@@ -62,10 +64,6 @@ def _rows(v: UOp, shape: tuple[int, ...]) -> UOp:
 
 def _columns(v: UOp, shape: tuple[int, ...]) -> UOp:
     return broadcast_to(unsqueeze(v, v.ndim), shape)
-
-
-def _real(x: UOp) -> UOp:
-    return x.unary(Ops.REAL) if is_complex(x.dtype) else x
 
 
 def _imaginary_part(x: UOp) -> UOp:
@@ -204,17 +202,13 @@ def _jvp_eigh(params: Params, outputs: Sources, sources: Sources, tangents: Tang
     tangent = needs(tangents)
     inner = matmul(adjoint(vectors), matmul((tangent + adjoint(tangent)) * 0.5, vectors))
     turn = _off_diagonal(inner * _inverse_gaps(values, inner.shape, inner.dtype))
-    return _real(diagonal(inner)), matmul(vectors, turn)
+    return real(diagonal(inner)), matmul(vectors, turn)
 
 
 def _jvp_eigvalsh(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
     vectors, tangent = call_extern("eigh", sources[0], output=1), needs(tangents)
     inner = matmul((tangent + adjoint(tangent)) * 0.5, vectors)
-    return (_real(reduce_axes(_conj(vectors) * inner, Ops.ADD, [inner.ndim - 2])),)
-
-
-def _conj(x: UOp) -> UOp:
-    return x.unary(Ops.CONJ) if is_complex(x.dtype) else x
+    return (real(reduce_axes(conj(vectors) * inner, Ops.ADD, [inner.ndim - 2])),)
 
 
 def _is_singular(a: UOp) -> UOp:
@@ -256,7 +250,7 @@ def _jvp_eig(params: Params, outputs: Sources, sources: Sources, tangents: Tange
     inner, moves = _in_eigenbasis(vectors, needs(tangents))
     turned = matmul(vectors, _off_diagonal(inner * _inverse_gaps(values, inner.shape, inner.dtype, moves)))
     # the columns keep their length
-    along = reduce_axes((_conj(vectors) * turned).unary(Ops.REAL), Ops.ADD, [vectors.ndim - 2])
+    along = reduce_axes((conj(vectors) * turned).unary(Ops.REAL), Ops.ADD, [vectors.ndim - 2])
     return diagonal(inner), turned - vectors * _rows(along.cast(vectors.dtype), vectors.shape)
 
 
@@ -269,7 +263,7 @@ def _jvp_eigvals(params: Params, outputs: Sources, sources: Sources, tangents: T
 def _jvp_svdvals(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
     u, vh = call_extern("svd", sources[0], params=(False,)), call_extern("svd", sources[0], params=(False,), output=2)
     inner = matmul(needs(tangents), adjoint(vh))
-    return (_real(reduce_axes(_conj(u) * inner, Ops.ADD, [inner.ndim - 2])),)
+    return (real(reduce_axes(conj(u) * inner, Ops.ADD, [inner.ndim - 2])),)
 
 
 def _jvp_svd(params: Params, outputs: Sources, sources: Sources, tangents: Tangents) -> Tangents:
@@ -291,7 +285,7 @@ def _jvp_svd(params: Params, outputs: Sources, sources: Sources, tangents: Tange
     if n > m:
         off = matmul(adjoint(tangent), u) - matmul(v, adjoint(inner))
         dv = dv + off * _rows(inverse, off.shape)
-    return du, _real(diagonal(inner)), adjoint(dv)
+    return du, real(diagonal(inner)), adjoint(dv)
 
 
 def _turns_of_svd(inner: UOp, s: UOp) -> tuple[UOp, UOp]:

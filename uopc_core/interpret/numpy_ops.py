@@ -22,9 +22,10 @@ from uopc_core.interpret.numpy_complex import exp2, expm1, log1p, logaddexp, rec
 from uopc_core.interpret.reductions import RUN, reduction
 from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import IDENTITIES, SUM_BLOCK, VIEW_OPS, Ops
+from uopc_core.ir.squares import squares64
 from uopc_core.ir.uop import UOp
 
-__all__ = ["NUMPY_OPS", "VIEWS", "NumpyFunction", "squares64"]
+__all__ = ["NUMPY_OPS", "VIEWS", "NumpyFunction"]
 
 Array = np.ndarray[Any, Any]
 NumpyFunction = Callable[..., Any]
@@ -71,22 +72,6 @@ def _iota(node: UOp) -> _Function:
     if n > _MOST_NUMBERS:
         raise MemoryError(f"no memory for {n} numbers")
     return lambda: np.arange(n).astype(node.dtype, copy=False)
-
-
-def squares64(key: Any, counter: Array) -> Any:
-    """The five-round generator of Widynski (2020), "Squares: a fast counter-based RNG", at each uint64 of `counter`."""
-    half = np.uint64(32)
-    y = counter * key
-    z = y + key
-    x = y * y + y
-    x = (x >> half) | (x << half)
-    x = x * x + z
-    x = (x >> half) | (x << half)
-    x = x * x + y
-    x = (x >> half) | (x << half)
-    t = x * x + z
-    x = (t >> half) | (t << half)
-    return t ^ ((x * x + y) >> half)
 
 
 def _random(node: UOp) -> _Function:

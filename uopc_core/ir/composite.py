@@ -23,15 +23,18 @@ __all__ = [
     "broadcast_to",
     "call_extern",
     "concat",
+    "conj",
     "const_of",
     "diagonal",
     "identity",
+    "imag",
     "iota",
     "matmul",
     "move_axes_last",
     "on_diagonal",
     "ones_like",
     "pad_to",
+    "real",
     "reduce_axes",
     "roll",
     "scan_axis",
@@ -238,7 +241,22 @@ def swap(x: UOp) -> UOp:
 
 def adjoint(x: UOp) -> UOp:
     """The matrices in the last two axes conjugated and transposed."""
-    return swap(x.unary(Ops.CONJ)) if is_complex(x.dtype) else swap(x)
+    return conj(swap(x))
+
+
+def real(x: UOp) -> UOp:
+    """The real part, of real numbers these."""
+    return x.unary(Ops.REAL) if is_complex(x.dtype) else x
+
+
+def imag(x: UOp) -> UOp:
+    """The imaginary part, of real numbers 0."""
+    return x.unary(Ops.IMAG) if is_complex(x.dtype) else zeros_like(x)
+
+
+def conj(x: UOp) -> UOp:
+    """The complex conjugate, of real numbers these."""
+    return x.unary(Ops.CONJ) if is_complex(x.dtype) else x
 
 
 def concat(parts: Sequence[UOp], axis: int) -> UOp:

@@ -16,7 +16,6 @@ __all__ = [
     "add",
     "bitwise_invert",
     "ceil",
-    "conj",
     "copysign",
     "divide",
     "equal",
@@ -25,7 +24,6 @@ __all__ = [
     "floor_divide",
     "greater",
     "greater_equal",
-    "imag",
     "isfinite",
     "isinf",
     "isnan",
@@ -42,7 +40,6 @@ __all__ = [
     "power",
     "power_by",
     "power_half",
-    "real",
     "reciprocal",
     "remainder",
     "right_shift",
@@ -51,6 +48,7 @@ __all__ = [
     "sign",
     "signbit",
     "square",
+    "square_of_size",
     "subtract",
     "sum_of_products",
     "tan",
@@ -176,7 +174,7 @@ def expm1(x: UOp) -> UOp:
     """``exp(x) - 1``; complex: +0 at -0 + 0j, and the standard's values where the real part is not finite."""
     if not is_complex(x.dtype):
         return x.unary(Ops.EXPM1)
-    a, b = real(x), imag(x)
+    a, b = composite.real(x), composite.imag(x)
     sine = b.unary(Ops.SIN)
     grows, zero = a.eq(_INFINITY), composite.zeros_like(b)
     re = grows.where((isfinite(b) & b.ne(0)).where(a * b.unary(Ops.COS), a), a)
@@ -195,16 +193,16 @@ def tanh(x: UOp) -> UOp:
     """Hyperbolic tangent; complex: +-1 where the real part is infinite, with a zero of the sign of the imaginary."""
     if not is_complex(x.dtype):
         return x.unary(Ops.TANH)
-    one, zero = _tanh_at_infinity(real(x), imag(x))
-    return isinf(real(x)).where(one.binary(Ops.COMPLEX, zero).detach(), x.unary(Ops.TANH))
+    one, zero = _tanh_at_infinity(composite.real(x), composite.imag(x))
+    return isinf(composite.real(x)).where(one.binary(Ops.COMPLEX, zero).detach(), x.unary(Ops.TANH))
 
 
 def tan(x: UOp) -> UOp:
     """Tangent; complex: ``-1j * tanh(1j * x)`` where the imaginary part is infinite."""
     if not is_complex(x.dtype):
         return x.unary(Ops.TAN)
-    one, zero = _tanh_at_infinity(imag(x), real(x))
-    return isinf(imag(x)).where(zero.binary(Ops.COMPLEX, one).detach(), x.unary(Ops.TAN))
+    one, zero = _tanh_at_infinity(composite.imag(x), composite.real(x))
+    return isinf(composite.imag(x)).where(zero.binary(Ops.COMPLEX, one).detach(), x.unary(Ops.TAN))
 
 
 def maximum(x: UOp, y: UOp) -> UOp:
@@ -284,16 +282,12 @@ def copysign(x: UOp, y: UOp) -> UOp:
     return x.binary(Ops.COPYSIGN, y)
 
 
-def real(x: UOp) -> UOp:
-    return x.unary(Ops.REAL) if is_complex(x.dtype) else x
-
-
-def imag(x: UOp) -> UOp:
-    return x.unary(Ops.IMAG) if is_complex(x.dtype) else composite.zeros_like(x)
-
-
-def conj(x: UOp) -> UOp:
-    return x.unary(Ops.CONJ) if is_complex(x.dtype) else x
+def square_of_size(x: UOp) -> UOp:
+    """The square of the absolute value, real."""
+    if not is_complex(x.dtype):
+        return x * x
+    re, im = x.unary(Ops.REAL), x.unary(Ops.IMAG)
+    return re * re + im * im
 
 
 # ---------------------------------------------------------------------------------------------- tests
@@ -305,7 +299,7 @@ def isnan(x: UOp) -> UOp:
 
 def isinf(x: UOp) -> UOp:
     if is_complex(x.dtype):
-        return isinf(real(x)) | isinf(imag(x))
+        return isinf(composite.real(x)) | isinf(composite.imag(x))
     if is_float(x.dtype):
         return x.unary(Ops.ABS).eq(_INFINITY)
     return UOp.const(False, dtypes.bool, x.shape)
@@ -313,7 +307,7 @@ def isinf(x: UOp) -> UOp:
 
 def isfinite(x: UOp) -> UOp:
     if is_complex(x.dtype):
-        return isfinite(real(x)) & isfinite(imag(x))
+        return isfinite(composite.real(x)) & isfinite(composite.imag(x))
     if is_float(x.dtype):
         return x.unary(Ops.ABS) < _INFINITY
     return UOp.const(True, dtypes.bool, x.shape)

@@ -11,16 +11,11 @@ from uopc_core.numerics import elementwise
 __all__ = ["count_of", "mean_of", "squares_around"]
 
 
-def _squares(x: UOp) -> UOp:
-    """The square of the absolute value, real."""
-    return elementwise.real(x * x.unary(Ops.CONJ)) if is_complex(x.dtype) else x * x
-
-
 def _shared_among(total: UOp, n: int | UOp) -> UOp:
     """``total / n``, of complex numbers part by part: a nan or inf in one leaves the other alone."""
     if not is_complex(total.dtype):
         return total / n
-    return (elementwise.real(total) / n).binary(Ops.COMPLEX, elementwise.imag(total) / n)
+    return (composite.real(total) / n).binary(Ops.COMPLEX, composite.imag(total) / n)
 
 
 def _selected(x: UOp, mask: UOp | None) -> UOp:
@@ -46,4 +41,4 @@ def squares_around(x: UOp, center: UOp, mask: UOp | None, axes: tuple[int, ...],
 
     The center is taken off first: no cancellation however large it is.
     """
-    return composite.reduce_axes(_squares(_selected(x - center, mask)), Ops.ADD, axes, keepdims)
+    return composite.reduce_axes(elementwise.square_of_size(_selected(x - center, mask)), Ops.ADD, axes, keepdims)

@@ -15,6 +15,7 @@ from uopc_core.errors import ShapeError
 from uopc_core.ir.composite import broadcast_to, const_of, iota, stack
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import ELEMENTWISE, IDENTITIES, LEAVES, Ops
+from uopc_core.ir.squares import squares64
 from uopc_core.ir.uop import TRACED, UOp, walk
 
 __all__ = ["BATCHING", "Batching", "Operands", "batch"]
@@ -99,22 +100,11 @@ def _with_argument(argument: Callable[[UOp, int], object]) -> Batching:
 
 
 def _batch_random(node: UOp, given: Operands) -> UOp:
-    """The generator spelled out, as one operation has one key: five rounds of Squares (Widynski 2020)."""
+    """The generator spelled out, as one operation has one key."""
     shape = (given.size, *node.shape)
     key = given.nodes[0].reshape((given.size, *[1] * node.ndim)).expand(shape)
     count = iota((prod(node.shape),), 0, dtypes.uint64).reshape((1, *node.shape)).expand(shape)
-    y = count * key
-    z = y + key
-    x = _swap_halves(y * y + y)
-    x = _swap_halves(x * x + z)
-    x = _swap_halves(x * x + y)
-    t = x * x + z
-    x = _swap_halves(t)
-    return t.binary(Ops.XOR, (x * x + y) >> 32)
-
-
-def _swap_halves(x: UOp) -> UOp:
-    return (x >> 32) | (x << 32)
+    return squares64(key, count)
 
 
 def _batch_number(given: Operands, indices: tuple[UOp, ...]) -> tuple[UOp, ...]:
