@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from uopc_core import Buffer, Executable, Ops, UOp, composite, context, dtypes, realize_all
+from uopc_core.ir.calls import close
 from uopc_core.ir.squares import squares64
 from uopc_core.runtime.toolchain import find_toolchain
 
@@ -157,6 +158,15 @@ BINARY = [
     binary(Ops.SHR, np.right_shift, WHOLE, NATURAL * 9),
     binary(Ops.COMPLEX, lambda x, y: x + 1j * y, REAL, OTHER),
 ]
+
+
+def _call(x: UOp, y: UOp) -> UOp:
+    """A region with an input that it is not given as one, and one of two results."""
+    row = (x + 1).reduce(Ops.ADD, 1)
+    results = [x.reduce(Ops.MAX, 2), x * y + row.reshape((x.shape[0], 1)).expand(x.shape)]
+    return close(results, [x]).over([x].__getitem__)[1]
+
+
 WHOLE_TENSORS = [
     Case(Ops.WHERE, (MASK, REAL, OTHER), lambda mask, x, y: mask.where(x, y), np.where),
     Case(Ops.RESHAPE, (REAL,), lambda x: (-x).reshape((5, 3)), lambda x: (-x).reshape(5, 3)),
@@ -186,6 +196,7 @@ WHOLE_TENSORS = [
     Case(Ops.DETACH, (REAL,), lambda x: (x * 2).detach() + 1, lambda x: x * 2 + 1),
     Case(Ops.VARIABLE, (REAL,), lambda x: (x * 2).variable(1) + 1, lambda x: x * 2 + 1),
     Case(Ops.EXTERN, (REAL,), lambda x: UOp.new(Ops.EXTERN, (x,), ("sort", (False, True), 0)), np.sort),
+    Case(Ops.CALL, (REAL, OTHER), _call, lambda x, y: x * y + np.sum(x + 1, axis=1, keepdims=True)),
 ]
 CASES = [*LEAVES, *UNARY, *BINARY, *WHOLE_TENSORS]
 

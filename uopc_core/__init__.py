@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from uopc_core.runtime.summary import toolchain_summary
     from uopc_core.schedule.plan import clear_plans, make_plan, plan_stats
     from uopc_core.tensor import Tensor
+    from uopc_core.transform.checkpoint import checkpoint
     from uopc_core.transform.gradient import gradient, pull_back
     from uopc_core.transform.jvp import jvp
     from uopc_core.transform.vmap import batch
@@ -89,6 +90,7 @@ __all__ = [
     "argsort_last_axis",
     "as_dtype",
     "batch",
+    "checkpoint",
     "clear_plans",
     "composite",
     "context",
@@ -144,8 +146,9 @@ _LATE = {
     "pull_back": "uopc_core.transform.gradient",
     "jvp": "uopc_core.transform.jvp",
     "batch": "uopc_core.transform.vmap",
+    "checkpoint": "uopc_core.transform.checkpoint",
 }
-compute_with(*[_LATE[name] for name in ("Executable", "gradient", "pull_back", "jvp", "batch")])
+compute_with(*[_LATE[name] for name in ("Executable", "gradient", "pull_back", "jvp", "batch", "checkpoint")])
 
 
 def __getattr__(name: str) -> Any:

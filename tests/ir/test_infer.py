@@ -7,6 +7,7 @@ import pytest
 
 from uopc_core.dtype import DTYPES, DType, dtypes, is_bool, is_complex, is_float, is_integer
 from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.ir.calls import close
 from uopc_core.ir.infer import INFER
 from uopc_core.ir.op import BINARY, COMPARISONS, UNARY, Ops
 from uopc_core.ir.uop import UOp
@@ -26,6 +27,7 @@ def _input(*shape: int, dtype: DType = F32, number: int = 0) -> UOp:
 
 
 X = _input(2, 3)
+SINE = close([X.unary(Ops.SIN)], [X]).region
 
 
 def test_every_op_has_a_rule():
@@ -149,6 +151,19 @@ SHAPES_REFUSED: dict[str, tuple[Callable[[], UOp], str]] = {
     "variable": (lambda: X.variable(-1), "VARIABLE: expected a number of 0 or more, got -1"),
     "variable by name": (lambda: UOp.new(Ops.VARIABLE, (X,), "x"), "VARIABLE: expected a number .*, got 'x'"),
     "extern": (lambda: UOp.new(Ops.EXTERN, (X,), ("nothing", (), 0)), "EXTERN: no function 'nothing' is registered"),
+    "call of too many": (
+        lambda: UOp.new(Ops.CALL, (X, X), (SINE, 0)),
+        r"CALL: expected 1 sources for Region\(.*, got 2",
+    ),
+    "call of another shape": (
+        lambda: UOp.new(Ops.CALL, (_input(3),), (SINE, 0)),
+        r"CALL: expected float32\[2, 3\] as source 0 of Region\(.*, got float32\[3\]",
+    ),
+    "call of another dtype": (
+        lambda: UOp.new(Ops.CALL, (X.cast(F64),), (SINE, 0)),
+        r"CALL: expected float32\[2, 3\] as source 0 .*, got float64\[2, 3\]",
+    ),
+    "output of a call": (lambda: UOp.new(Ops.CALL, (X,), (SINE, 1)), "CALL: expected an output from 0 to 0, got 1"),
 }
 
 

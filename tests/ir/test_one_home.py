@@ -46,6 +46,11 @@ def test_a_host_function_is_called_in_one_place():
     assert {name for name, _ in found} == {"uopc_core/ir/composite.py"}, found
 
 
+def test_a_region_is_called_in_one_place():
+    found = {name for name, _, op in _first_arguments() if op.endswith("CALL")}
+    assert found == {"uopc_core/ir/calls.py"}, found
+
+
 def test_the_order_of_ops_means_nothing():
     for path, node in _nodes():
         if isinstance(node, ast.Compare) and any(isinstance(op, ORDERS) for op in node.ops):

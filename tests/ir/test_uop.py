@@ -14,7 +14,7 @@ import pytest
 from tests.support.graph_samples import SAMPLES
 from uopc_core.dtype import dtypes
 from uopc_core.errors import DTypeError
-from uopc_core.ir.op import ALONG_AXES, BINARY, IDENTITIES, LEAVES, MOVEMENT, TENSOR_OPS, TERNARY, UNARY, Ops
+from uopc_core.ir.op import ALONG_AXES, BINARY, CALLS, IDENTITIES, LEAVES, MOVEMENT, TENSOR_OPS, TERNARY, UNARY, Ops
 from uopc_core.ir.uop import TRACED, TRACKED, UOp, walk
 from uopc_core.ir.verify import verify
 from uopc_core.runtime.buffer import Buffer
@@ -237,7 +237,7 @@ def test_a_node_that_another_thread_computes_meanwhile_is_put_over_other_sources
 
 
 def test_every_op_is_in_exactly_one_group():
-    groups = (LEAVES, UNARY, BINARY, TERNARY, MOVEMENT, ALONG_AXES, IDENTITIES, {Ops.EXTERN})
+    groups = (LEAVES, UNARY, BINARY, TERNARY, MOVEMENT, ALONG_AXES, IDENTITIES, CALLS)
     assert Counter(op for group in groups for op in group) == Counter(TENSOR_OPS)
 
 

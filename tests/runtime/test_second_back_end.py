@@ -18,8 +18,10 @@ from uopc_core.interpret.numpy_ops import NUMPY_OPS
 from uopc_core.ir.uop import walk
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.interpreted import HostInputs
+from uopc_core.runtime.region_calls import run_region
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.steps import ExternCall
+from uopc_core.schedule.steps import ExternCall, RegionCall
+from uopc_core.transform.checkpoint import checkpoint
 
 COUNTS: Counter[Ops] = Counter()  # operations that have been run
 PLANS: list[object] = []  # that have been prepared
@@ -38,6 +40,8 @@ class CountingPlan:
             for step in self.plan.steps:
                 if isinstance(step, ExternCall):
                     self._call(step, memory)
+                elif isinstance(step, RegionCall):
+                    self._call_region(step, memory, scalars)
                 else:
                     self._evaluate(step, memory, scalars)
         results = []
@@ -50,6 +54,12 @@ class CountingPlan:
         COUNTS[Ops.EXTERN] += 1
         results = call_extern(step.name, step.params, HostInputs(step).of(memory))
         memory.update({slot: results[number].reshape(self.plan.slots[slot].shape) for number, slot in step.outputs})
+
+    def _call_region(self, step, memory, scalars):
+        COUNTS[Ops.CALL] += 1
+        prepared = EXECUTORS["count"].prepared(step.plan)
+        results = run_region(step, prepared, [memory[slot] for slot in step.inputs], scalars)
+        memory.update({slot: buffer.array for slot, buffer in zip(step.writes, results, strict=True)})
 
     def _evaluate(self, step: KernelCall, memory, scalars):
         values = {}
@@ -112,6 +122,20 @@ def test_functions_of_libraries_are_steps_of_the_plan():
     np.testing.assert_allclose(np.asarray(xp.linalg.inv(xp.asarray(a)) @ xp.asarray(a)), np.eye(40), atol=1e-12)
     assert counted(Ops.EXTERN) == [2]  # the inverse and the product
     assert np.asarray(xp.sort(xp.asarray([3.0, 1.0, 2.0]) * 2)).tolist() == [2.0, 4.0, 6.0]
+
+
+def test_a_region_is_a_plan_of_its_own_run_by_it_as_well():
+    x = UOp.buffer(Buffer.from_numpy(np.linspace(0.1, 1, 20)))
+    y = x
+    for _ in range(3):
+        (y,) = checkpoint([y.unary(Ops.SIN) * y], [y])
+    (value,) = realize_all([y])
+    wanted = x.realized.array
+    for _ in range(3):
+        wanted = np.sin(wanted) * wanted
+    np.testing.assert_allclose(value.array, wanted)
+    assert counted(Ops.CALL, Ops.SIN) == [3, 3]
+    assert len(PLANS) == 2
 
 
 def test_several_results_changing_numbers_and_an_input_as_output():

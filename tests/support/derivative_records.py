@@ -11,6 +11,7 @@ import numpy as np
 from uopc_core.dtype import dtypes
 from uopc_core.extern.sorting import sort_last_axis
 from uopc_core.ir import UOp
+from uopc_core.ir.calls import close
 from uopc_core.ir.composite import adjoint, call_extern, concat, identity, matmul, slice_axes, stack, unsqueeze
 from uopc_core.ir.op import COMPARISONS, COMPLEX_FUNCTIONS, SCATTER_MODES, Ops
 from uopc_core.runtime.buffer import Buffer
@@ -281,4 +282,30 @@ EXTERN_RECORDS = [
     Record(Ops.EXTERN, lambda x: sort_last_axis(x, True, True) ** 2, [Domain((3, 5))], "sort"),
 ]
 
-RECORDS = [*ELEMENTWISE_RECORDS, *MOVEMENT_RECORDS, *ALONG_AXES_RECORDS, *EXTERN_RECORDS]
+
+def _called(build: Builder, n_inputs: int | None = None) -> Callable[..., list[UOp]]:
+    """`build` as a call of a region; of the first `n_inputs` operands, the others being arguments all the same."""
+
+    def call(*operands: UOp) -> list[UOp]:
+        made = build(*operands)
+        inputs = operands[:n_inputs]
+        return close(made if isinstance(made, list) else [made], inputs).over(inputs.__getitem__)
+
+    return call
+
+
+def _two_results(x: UOp, y: UOp) -> list[UOp]:
+    ratio = (x > 0).where((x * y).unary(Ops.SQRT), y)
+    return [ratio * x, (ratio * y).reduce(Ops.ADD, 1)]
+
+
+CALL_RECORDS = [
+    Record(Ops.CALL, _called(lambda x, y: x.unary(Ops.SIN) * y), [WIDE, POSITIVE], "product"),
+    Record(Ops.CALL, _called(lambda x, y: x.unary(Ops.SIN) * y, 1), [WIDE, POSITIVE], "with an operand around it"),
+    Record(Ops.CALL, _called(_two_results), [WIDE, POSITIVE], "two results and a selection"),
+    Record(Ops.CALL, _called(_called(_two_results)), [WIDE, POSITIVE], "a call alone in a call"),
+    Record(Ops.CALL, _called(lambda x: _called(_call("inv"))(x)[0] * x), [SQUARE], "calls"),
+    Record(Ops.CALL, _called(lambda z: z.unary(Ops.EXP) * z.unary(Ops.CONJ)), [PLANE], "complex"),
+]
+
+RECORDS = [*ELEMENTWISE_RECORDS, *MOVEMENT_RECORDS, *ALONG_AXES_RECORDS, *EXTERN_RECORDS, *CALL_RECORDS]

@@ -5,6 +5,7 @@ import struct
 
 from uopc_core.dtype import DTYPES, dtypes
 from uopc_core.errors import DTypeError
+from uopc_core.ir.calls import close
 from uopc_core.ir.composite import call_extern
 from uopc_core.ir.op import BINARY, UNARY, Ops
 from uopc_core.ir.uop import UOp
@@ -52,6 +53,12 @@ def _constants() -> dict[str, UOp]:
     return {**made, **inline, "broadcast constant": UOp.const(2.5, F32, (2, 3))}
 
 
+def _call(x: UOp, y: UOp) -> UOp:
+    """A region of two results that calls another one, with an input that it does not name."""
+    (inner,) = close([(x * y).unary(Ops.SIN)], [x]).over([x].__getitem__)
+    return close([inner.reduce(Ops.ADD, 1), inner * x + y], [x]).over([x].__getitem__)[1]
+
+
 def _others() -> dict[str, UOp]:
     x, y = UOp.param(0, (2, 3, 4), F64), UOp.param(1, (2, 3, 4), F64)
     cond, whole = UOp.param(2, (2, 3, 4), BOOL), UOp.param(3, (2, 3, 4), dtypes.int32)
@@ -86,6 +93,7 @@ def _others() -> dict[str, UOp]:
         "DETACH": x.detach(),
         "VARIABLE": x.variable(7),
         "EXTERN": extern,
+        "CALL": _call(x, y),
     }
 
 

@@ -7,12 +7,13 @@ from uopc_core.ir.op import LEAVES, REDUCIBLE, SCANNABLE, SCATTER_MODES, TENSOR_
 from uopc_core.transform.linearizations import LINEARIZATIONS, MODE_LINEARIZATIONS
 from uopc_core.transform.masks import BACKWARD, FORWARD
 from uopc_core.transform.partials import PARTIALS
+from uopc_core.transform.regions import OF_REGION
 from uopc_core.transform.transposes import TRANSPOSES
 from uopc_core.transform.zero_derivative import ZERO_DERIVATIVE
 
 
 def test_every_op_has_exactly_one_derivative_entry() -> None:
-    tables = (PARTIALS, TRANSPOSES, LINEARIZATIONS, ZERO_DERIVATIVE)
+    tables = (PARTIALS, TRANSPOSES, LINEARIZATIONS, OF_REGION, ZERO_DERIVATIVE)
     assert Counter(op for table in tables for op in table) == Counter(TENSOR_OPS)
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.interpret.rules import Array, call_of, extern_key, hand_out, viewed
-from uopc_core.ir.op import Ops
+from uopc_core.interpret.rules import Array, call_of, hand_out, viewed
+from uopc_core.ir.calls import key_of_call
+from uopc_core.ir.op import CALLS, Ops
 from uopc_core.ir.uop import UOp
 
 __all__ = ["evaluate_now"]
 
-_CONST, _EXTERN = Ops.CONST, Ops.EXTERN
+_CONST = Ops.CONST
 
 
 def evaluate_now(roots: Sequence[UOp]) -> list[Array]:
@@ -51,8 +52,8 @@ def _value(node: UOp, values: dict[Any, Any]) -> Any:
         value = node.realized.array
     elif op is _CONST:
         value = np.array(node.arg, node.dtype)
-    elif op is _EXTERN:
-        value = _outputs_of_extern(node, src, values)[node.arg[2]]
+    elif op in CALLS:
+        value = _outputs_of_call(node, op, src, values)[node.arg[-1]]
     else:
         try:
             function, sources = call_of(node, op, src)
@@ -65,11 +66,11 @@ def _value(node: UOp, values: dict[Any, Any]) -> Any:
     return value
 
 
-def _outputs_of_extern(node: UOp, src: Sequence[UOp], values: dict[Any, Any]) -> Any:
+def _outputs_of_call(node: UOp, op: Ops, src: Sequence[UOp], values: dict[Any, Any]) -> Any:
     """All that the call gives, of which there may be a node each."""
-    key = extern_key(node, src)
+    key = key_of_call(node, src)
     if key not in values:
-        function, sources = call_of(node, _EXTERN, src)
+        function, sources = call_of(node, op, src)
         values[key] = function(*[_value(s, values) for s in sources])
     return values[key]
 

@@ -17,9 +17,11 @@ from uopc_core.interpret.blockwise import LARGE, BlockGroup, find_groups
 from uopc_core.interpret.loops import loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_ops import NUMPY_OPS, NumpyFunction
 from uopc_core.interpret.products import SmallProduct, find_product
-from uopc_core.interpret.rules import Array, call_of, extern_key, hand_out, viewed
+from uopc_core.interpret.rules import Array, call_of, hand_out, viewed
 from uopc_core.interpret.strided import Write, find_writes, strided_slice
-from uopc_core.ir.op import ELEMENTWISE, Ops
+from uopc_core.ir.calls import instance, key_of_call
+from uopc_core.ir.op import CALLS, ELEMENTWISE, Ops
+from uopc_core.ir.region import Region
 from uopc_core.ir.uop import UOp, walk
 
 __all__ = ["NUMPY_OPS", "Array", "NumPyProgram", "evaluate", "lower_to_numpy"]
@@ -28,7 +30,7 @@ __all__ = ["NUMPY_OPS", "Array", "NumPyProgram", "evaluate", "lower_to_numpy"]
 NumPyStep = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
 
 _FOREIGN = -1  # owner of memory that a program must not hand out
-_CONST, _EXTERN, _RESHAPE = Ops.CONST, Ops.EXTERN, Ops.RESHAPE
+_CONST, _RESHAPE = Ops.CONST, Ops.RESHAPE
 _WRITE_OVER = frozenset({Ops.WHERE, Ops.SCATTER})  # ops whose function takes `out`, besides ufuncs
 
 
@@ -149,7 +151,7 @@ class _Lowering:
         self.slots: list[Any] = [None] * len(inputs)
         self.memories: list[tuple[int, Any]] = []
         self.steps: list[tuple[NumpyFunction, tuple[int, ...], int]] = []
-        self.extern_calls: dict[Any, int] = {}
+        self.calls: dict[Any, int] = {}
         self.whole: dict[int, tuple[int, tuple[int, ...]]] = {}  # of slots with a reshaped value, whose, and its shape
         self.of_elements: set[NumpyFunction] = set()  # the functions of elementwise nodes
         self.large: dict[int, UOp] = {}  # slots of elementwise nodes that may be written over a dying operand
@@ -167,8 +169,8 @@ class _Lowering:
             self.memories.append((slot, node.realized))
         elif op is _CONST:
             slot = self.new_slot(_FOREIGN, np.array(node.arg, node.dtype))
-        elif op is _EXTERN:
-            slot = self.add_extern(node)
+        elif op in CALLS:
+            slot = self.add_call(node)
         elif op is _RESHAPE and self.slot_of[node.src[0]] in self.whole:
             slot = self.reshaped(*self.whole[self.slot_of[node.src[0]]], node.shape)
         elif (part := strided_slice(node)) is not None and part.source in self.slot_of:
@@ -219,14 +221,15 @@ class _Lowering:
         self.large[slot] = node
         self.steps.append((write.function, (self.slot_of[write.value], self.slot_of[write.base]), slot))
 
-    def add_extern(self, node: UOp) -> int:
-        key = extern_key(node, node.src)
-        if key not in self.extern_calls:
-            self.extern_calls[key] = self.new_slot()
-            function, sources = call_of(node, _EXTERN, node.src)
-            self.steps.append((function, tuple([self.slot_of[s] for s in sources]), self.extern_calls[key]))
+    def add_call(self, node: UOp) -> int:
+        """A step for all outputs of a call, and one for this of them."""
+        key = key_of_call(node, node.src)
+        if key not in self.calls:
+            self.calls[key] = self.new_slot()
+            function, sources = call_of(node, node.op, node.src)
+            self.steps.append((function, tuple([self.slot_of[s] for s in sources]), self.calls[key]))
         slot = self.new_slot()
-        self.steps.append((itemgetter(node.arg[2]), (self.extern_calls[key],), slot))
+        self.steps.append((itemgetter(node.arg[-1]), (self.calls[key],), slot))
         return slot
 
     def finish(self, kept: Iterable[int]) -> list[NumPyStep]:
@@ -330,3 +333,18 @@ def evaluate(roots: Sequence[UOp], env: Mapping[UOp, Any] | None = None) -> list
         if value.shape != node.shape:
             raise ValueError(f"evaluate: expected a value of shape {node.shape} for {node}, got {value.shape}")
     return lower_to_numpy(roots, tuple(env)).run(values)
+
+
+def _call(node: UOp) -> NumpyFunction:
+    """All outputs of a region, as a list; within regions it goes down by recursion (see `MAX_HEIGHT`)."""
+    region: Region = node.arg[0]
+    program = region.kept("NumPy", lambda: _lowered(region))
+    return lambda *operands: program.run(operands)
+
+
+def _lowered(region: Region) -> NumPyProgram:
+    params, outputs = instance(region)
+    return lower_to_numpy(outputs, params)
+
+
+NUMPY_OPS[Ops.CALL] = _call

@@ -4,7 +4,7 @@ what, whose memory a value has, and what is handed out.
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["Array", "call_of", "extern_key", "hand_out", "viewed"]
+__all__ = ["Array", "call_of", "hand_out", "viewed"]
 
 Array = np.ndarray[Any, Any]
 
@@ -57,11 +57,6 @@ def _narrow(node: UOp, known: Container[UOp] | None) -> UOp:
     src = x.src
     is_scalar = x.op is _RESHAPE and x.realized is None and src[0].shape == ()
     return src[0] if is_scalar and (known is None or src[0] in known) else x
-
-
-def extern_key(node: UOp, src: Sequence[UOp]) -> Hashable:
-    """Equal for the outputs of one call of a library, of which there may be a node each."""
-    return node.arg[:2], src
 
 
 def viewed(op: Ops, src: Sequence[UOp]) -> UOp | None:

@@ -2,6 +2,7 @@
 
 from uopc_core.ir.extern import EXTERNS, Extern, TensorType, register_extern
 from uopc_core.ir.op import Ops
+from uopc_core.ir.region import Region
 from uopc_core.ir.uop import TRACED, TRACKED, Scalar, UOp, fresh_number, walk
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "TRACKED",
     "Extern",
     "Ops",
+    "Region",
     "Scalar",
     "TensorType",
     "UOp",

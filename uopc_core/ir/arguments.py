@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from uopc_core.dtype import DTYPES
 from uopc_core.ir.op import REDUCIBLE, SCANNABLE, SCATTER_MODES, Ops
+from uopc_core.ir.region import Region
 
 __all__ = ["FIELDS", "Check", "Field", "field_values", "is_dtype", "is_flag", "is_natural", "is_shape", "is_text"]
 __all__ += ["is_tuple_of", "one_of"]
@@ -49,6 +50,10 @@ def is_flag(value: Any) -> bool:
 
 def is_text(value: Any) -> bool:
     return type(value) is str
+
+
+def _is_region(value: Any) -> bool:
+    return type(value) is Region
 
 
 def is_dtype(value: Any) -> bool:
@@ -115,6 +120,10 @@ FIELDS: dict[Ops, tuple[Field, ...]] = {
     Ops.EXTERN: (
         Field("name", is_text, "the name of a function"),
         Field("params", _row_of(lambda value: True), "a tuple"),  # which the type rule looks at
+        Field("output", is_natural, "the number of an output"),
+    ),
+    Ops.CALL: (
+        Field("region", _is_region, "a region"),
         Field("output", is_natural, "the number of an output"),
     ),
 }

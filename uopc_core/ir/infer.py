@@ -355,6 +355,20 @@ def _infer_extern(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple
     return outputs[int(number)]
 
 
+def _infer_call(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
+    region, number = arg
+    wanted = tuple([(shape, dtype) for shape, dtype, _ in region.inputs])
+    if len(src) != len(wanted):
+        raise ShapeError(f"CALL: expected {len(wanted)} sources for {region}, got {len(src)}")
+    for k, (s, (shape, of)) in enumerate(zip(src, wanted, strict=True)):
+        if s.shape != shape or s.dtype is not of:
+            given = f"{name_of(s.dtype)}{list(s.shape)}"
+            raise ShapeError(f"CALL: expected {name_of(of)}{list(shape)} as source {k} of {region}, got {given}")
+    if not 0 <= number < len(region.outputs):
+        raise ShapeError(f"CALL: expected an output from 0 to {len(region.outputs) - 1}, got {number}")
+    return region.outputs[int(number)]
+
+
 INFER: dict[Ops, Rule] = {
     Ops.CONST: _infer_const,
     Ops.BUFFER: _infer_buffer,
@@ -381,4 +395,5 @@ INFER: dict[Ops, Rule] = {
     Ops.DETACH: _infer_identity,
     Ops.VARIABLE: _infer_variable,
     Ops.EXTERN: _infer_extern,
+    Ops.CALL: _infer_call,
 }

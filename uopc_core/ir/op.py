@@ -9,6 +9,7 @@ __all__ = [
     "ALONG_AXES",
     "BINARY",
     "BITWISE",
+    "CALLS",
     "COMPARISONS",
     "COMPLEX_FUNCTIONS",
     "ELEMENTWISE",
@@ -121,9 +122,11 @@ class Ops(IntEnum):
     VARIABLE = auto()  # arg: a number; what a derivative is taken by, told apart from its source and other variables
     # functions of a host library
     EXTERN = auto()  # arg: (name, params, output number)
+    # sub-graphs
+    CALL = auto()  # arg: (region, output number); see `region.py`
 
 
-# Every op is in exactly one of these, EXTERN apart. Sets are spelled out, so that none depends on the order above.
+# Every op is in exactly one of these. Sets are spelled out, so that none depends on the order above.
 LEAVES = frozenset({Ops.CONST, Ops.BUFFER, Ops.PARAM, Ops.IOTA, Ops.RANDOM})
 # of the mathematical library, for real and complex numbers
 COMPLEX_FUNCTIONS = frozenset(
@@ -151,6 +154,8 @@ ELEMENTWISE = UNARY | BINARY | TERNARY
 MOVEMENT = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.PERMUTE, Ops.SHRINK, Ops.PAD, Ops.FLIP, Ops.CONCAT})
 ALONG_AXES = frozenset({Ops.REDUCE, Ops.SCAN, Ops.INDEX, Ops.SCATTER})
 IDENTITIES = frozenset({Ops.MATERIALIZE, Ops.DETACH, Ops.VARIABLE})
+# of several outputs, a node each, that are computed together: equal but for the last part of the arg
+CALLS = frozenset({Ops.EXTERN, Ops.CALL})
 TENSOR_OPS = frozenset(Ops)
 
 # movement of which every element is one of the source's

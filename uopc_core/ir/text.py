@@ -4,6 +4,8 @@
 %1: f32[3] = expand(%0)
 %2: f32[3] = buffer("b0")
 %3: f32[3] = mul(%1, %2)
+
+Regions stand before the nodes that call them, each as lines of its own.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ import numpy as np
 from uopc_core.dtype import DTYPE_OF_SHORT_NAME, SHORT_NAMES, DType, is_complex, is_inexact
 from uopc_core.errors import DTypeError, ParseError, ShapeError
 from uopc_core.ir.arguments import FIELDS, MAX_AXES, field_values, is_shape
+from uopc_core.ir.calls import close, instance
 from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import Ops
+from uopc_core.ir.region import Region
 from uopc_core.ir.uop import TYPED_BY_DTYPE, UOp, walk
 
 __all__ = ["from_uir", "literal_text", "to_uir"]
@@ -54,34 +58,61 @@ def to_uir(roots: UOp | Sequence[UOp], buffers: Mapping[str, Any] | None = None)
         %3: f32[3] = expand(%2)
         %4: f32[3] = mul(%1, %3)
     """
-    several = not isinstance(roots, UOp)
     nodes = list(roots) if not isinstance(roots, UOp) else [roots]
-    kept = set(nodes)
     names = {id(memory): name for name, memory in (buffers or {}).items()}
+    regions = {region: f"r{i}" for i, region in enumerate(_regions_below(nodes))}
+    lines: list[str] = []
+    for region, name in regions.items():
+        body = _lines(instance(region)[1], True, names, regions)
+        lines += [f"region {name}", *[f"    {line}" for line in body]]
+    return "\n".join([*lines, *_lines(nodes, not isinstance(roots, UOp), names, regions)])
+
+
+def _lines(nodes: Sequence[UOp], several: bool, names: dict[int, str], regions: Mapping[Region, str]) -> list[str]:
+    """A line for each node, and one for what is returned, where that is not the last node alone."""
+    kept = set(nodes)
     lines: list[str] = []
     refs: dict[UOp, str] = {}
     for node in walk(nodes):
         if node.op is Ops.CONST and node not in kept:
             continue
         refs[node] = f"%{len(refs)}"
-        lines.append(f"{refs[node]}: {_type_text(node)} = {_call_text(node, refs, names)}")
+        lines.append(f"{refs[node]}: {_type_text(node)} = {_call_text(node, refs, names, regions)}")
     if several:
         lines.append(f"return {', '.join([refs[node] for node in nodes])}")
-    return "\n".join(lines)
+    return lines
+
+
+def _regions_below(nodes: Sequence[UOp]) -> list[Region]:
+    """All that are called below `nodes` and in these regions, those that are called before those that call."""
+    found = dict.fromkeys(_called(walk(nodes)))
+    waiting = [*found]
+    while waiting:
+        called = [r for r in _called(walk(instance(waiting.pop())[1])) if r not in found]
+        found |= dict.fromkeys(called)
+        waiting += called
+    return sorted(found, key=lambda region: region.height)
+
+
+def _called(nodes: Sequence[UOp]) -> list[Region]:
+    return [node.arg[0] for node in nodes if node.op is Ops.CALL]
 
 
 def _type_text(node: UOp) -> str:
     return f"{SHORT_NAMES[node.dtype]}{list(node.shape)}"
 
 
-def _call_text(node: UOp, refs: dict[UOp, str], names: dict[int, str]) -> str:
+def _call_text(node: UOp, refs: dict[UOp, str], names: dict[int, str], regions: Mapping[Region, str]) -> str:
     if node.op is Ops.CONST:
         items = [literal_text(node.arg)]
     elif node.op is Ops.BUFFER:
         items = [json.dumps(names.get(id(node.realized)) or _name_of(node.realized))]
     else:
         items = [refs[s] if s.op is not Ops.CONST else _operand_text(s, node.dtype) for s in node.src]
-        items += [f"{name}={literal_text(value)}" for name, value in _fields_of(node)]
+        items += [
+            f"{name}={regions[value] if isinstance(value, Region) else literal_text(value)}"
+            for name, value in _fields_of(node)
+        ]
     return f"{node.op.name.lower()}({', '.join(items)})"
 
 
@@ -138,14 +169,28 @@ def from_uir(text: str, buffers: Mapping[str, Any] | None = None) -> Any:
         (3,)
     """
     nodes: dict[str, UOp] = {}
+    regions: dict[str, Region] = {}
+    inside: tuple[str, dict[str, UOp]] | None = None  # the region whose lines come, and its nodes
     result: UOp | list[UOp] | None = None
     for number, line in enumerate(text.splitlines(), 1):
-        reader = _LineReader(number, line, nodes, buffers or {})
+        reader = _LineReader(number, line, nodes if inside is None else inside[1], buffers or {}, regions)
         if reader.at_end():
+            continue
+        if inside is not None:
+            if reader.peek().text == "return":
+                regions[inside[0]] = reader.read_end_of_region()
+                inside = None
+            else:
+                reader.read_definition()
             continue
         if isinstance(result, list):
             reader.fail("the end of the text after return")
+        if reader.peek().text == "region":
+            inside = reader.read_region(), {}
+            continue
         result = reader.read_return() if reader.peek().text == "return" else reader.read_definition()
+    if inside is not None:
+        raise ParseError(f"from_uir: expected return ... at the end of region {inside[0]}, got the end of the text")
     if result is None:
         raise ParseError("from_uir: expected lines such as '%0: i64[3] = iota()', got none")
     return result
@@ -168,11 +213,19 @@ class _Token(NamedTuple):
 class _LineReader:
     """Recursive descent over the tokens of one line."""
 
-    def __init__(self, number: int, line: str, nodes: dict[str, UOp], buffers: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        number: int,
+        line: str,
+        nodes: dict[str, UOp],
+        buffers: Mapping[str, Any],
+        regions: Mapping[str, Region],
+    ) -> None:
         self.number = number
         self.line = line
         self.nodes = nodes
         self.buffers = buffers
+        self.regions = regions
         self.position = 0
         self.nesting = 0
         self.tokens = self._tokens()
@@ -227,6 +280,28 @@ class _LineReader:
         if not self.at_end():
             self.fail("',' or the end of the line")
         return roots
+
+    def read_region(self) -> str:
+        """The name of the region whose lines come next."""
+        self.position += 1
+        name = self.take("word", "the name of a region")
+        if name in self.regions or name in (*_WORDS, *DTYPE_OF_SHORT_NAME, *_OP_OF_NAME):
+            self.fail("a name not defined before", name)
+        if not self.at_end():
+            self.fail("the end of the line")
+        return name
+
+    def read_end_of_region(self) -> Region:
+        """The region that ends with this line."""
+        roots = self.read_return()
+        order = walk(roots)
+        params = sorted([node for node in order if node.op is Ops.PARAM], key=lambda node: node.arg[0])
+        closed = close(roots, params, scalars=True)
+        if closed.region is None or closed.arguments != tuple([node.arg[0] for node in params]):
+            self.fail("a region of parameters alone, numbered from 0 in the order in which they are met")
+        if closed.results != tuple(range(len(roots))):
+            self.fail("results that are computed of parameters, each another node")
+        return closed.region
 
     def read_ref(self) -> UOp:
         name = self.take("ref", "a node such as %0")
@@ -356,10 +431,10 @@ class _LineReader:
             if len(parts) != 2 or not all(isinstance(part, float) for part in parts):
                 self.fail("complex(real, imaginary) with two floats", f"complex{tuple(parts)}")
             return complex(*parts)
-        for table in (_WORDS, DTYPE_OF_SHORT_NAME, _OP_OF_NAME):
+        for table in (_WORDS, DTYPE_OF_SHORT_NAME, _OP_OF_NAME, self.regions):
             if word in table:
                 return table[word]
-        self.fail("True, False, None, inf, nan, a dtype or an operation", word)
+        self.fail("True, False, None, inf, nan, a dtype, an operation or a region", word)
 
     def read_items(self) -> list[Any]:
         """What stands between parentheses, the opening one read already."""

@@ -7,19 +7,39 @@ from collections.abc import Iterable
 from uopc_core.dtype import name_of
 from uopc_core.errors import DTypeError, ShapeError, VerifyError
 from uopc_core.ir.arguments import FIELDS, field_values
+from uopc_core.ir.calls import close, instance
 from uopc_core.ir.infer import INFER
 from uopc_core.ir.op import Ops
+from uopc_core.ir.region import Region
 from uopc_core.ir.uop import TRACED, TRACKED, UOp, walk
 
 __all__ = ["verify"]
 
 
 def verify(roots: Iterable[UOp]) -> None:
-    """Check the type, the identity, the order, the flags and the depth of every node below `roots`.
+    """Check the type, the identity, the order, the flags and the depth of every node below `roots`, and of those in the
+    regions that are called.
 
     Raises:
         VerifyError: the first node that breaks an invariant, with what was expected.
     """
+    regions: dict[Region, None] = {}
+    _verify_graph(roots, regions)
+    waiting = [*regions]
+    while waiting:
+        region = waiting.pop()
+        params, outputs = instance(region)
+        called: dict[Region, None] = {}
+        _verify_graph(outputs, called)
+        closed = close(outputs, params, scalars=True)
+        if closed.region is not region or closed.arguments != tuple(range(len(params))):
+            raise VerifyError(f"verify: expected a region of parameters alone, interned, got {closed} of {region}")
+        waiting += [r for r in called if r not in regions]
+        regions |= called
+
+
+def _verify_graph(roots: Iterable[UOp], called: dict[Region, None]) -> None:
+    """Check the nodes below `roots`; the regions among their arguments go to `called`."""
     done: set[UOp] = set()
     for node in walk(roots):
         for s in node.src:
@@ -33,6 +53,8 @@ def verify(roots: Iterable[UOp]) -> None:
         _verify_flags(node)
         _verify_depth(node)
         _verify_memory(node)
+        if node.op is Ops.CALL:
+            called[node.arg[0]] = None
 
 
 def _fault(node: UOp, expected: str, got: object) -> VerifyError:

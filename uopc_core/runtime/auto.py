@@ -98,7 +98,7 @@ def _has_at_most(plan: Plan, lines: float) -> bool:
 
     Of the kernels that others use too, or that are one with others in the end, nothing is known yet.
     """
-    kernels = set(plan.kernels)
+    kernels = {kernel for inner in plan.plans for kernel in inner.kernels}
     return sum([sum(node.op not in _WITHOUT_LINES for node in walk(kernel.outputs)) for kernel in kernels]) <= lines
 
 

@@ -1,4 +1,5 @@
-"""Run a plan as compiled C: its kernels compiled side by side and joined to programs, host calls in between.
+"""Run a plan as compiled C: its kernels compiled side by side and joined to programs, with host calls and the plans of
+regions in between.
 
 Temporaries of kernels live in one arena per run, and outputs are new buffers; see `placement.py`.
 """
@@ -20,9 +21,11 @@ from uopc_core.ir.extern import EXTERNS
 from uopc_core.runtime.background import in_background
 from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.runtime.cache import compile_many, is_compiled
+from uopc_core.runtime.executors import COMPILE, PreparedPlan
 from uopc_core.runtime.interpreted import HostInputs
 from uopc_core.runtime.placement import Placement
-from uopc_core.runtime.rendered import render_plan, slots_of
+from uopc_core.runtime.region_calls import run_region
+from uopc_core.runtime.rendered import Between, render_plan
 from uopc_core.runtime.runner import (
     CompiledProgram,
     ProgramStep,
@@ -31,7 +34,7 @@ from uopc_core.runtime.runner import (
 )
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.runtime.verified import program_step, verified_runs
-from uopc_core.schedule.steps import ExternCall, Plan
+from uopc_core.schedule.steps import ExternCall, Plan, RegionCall
 from uopc_core.settings import current
 
 __all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use", "prepare_compiler", "uncompiled_sources"]
@@ -44,16 +47,27 @@ _in_use: dict[int, None] = {}  # hashes of the sources of every CompiledPlan so 
 
 @dataclass(frozen=True)
 class _Host:
-    """A host call between programs, with the slots that it reads and those that it writes."""
+    """A host call between programs."""
 
     call: ExternCall
     operands: HostInputs
-    reads: list[int]
-    writes: list[int]
+
+
+@dataclass(frozen=True)
+class _Inner:
+    """A call of a region between programs, with its plan compiled."""
+
+    call: RegionCall
+    prepared: PreparedPlan
+
+
+Segment = CompiledProgram | _Host | _Inner
 
 
 def _sources(plan: Plan) -> list[CSource]:
-    return [step for step in render_plan(plan) if isinstance(step, CSource)]
+    """Those of the regions that `plan` calls included, each once."""
+    steps = [step for inner in plan.plans for step in render_plan(inner)]
+    return [step for step in steps if isinstance(step, CSource)]
 
 
 def compile_kernels(plan: Plan) -> list[Any]:
@@ -123,10 +137,10 @@ class CompiledPlan:
         self._program = first if isinstance(first, CompiledProgram) else None
 
     def _join(
-        self, steps: Sequence[CSource | ExternCall], functions: Mapping[int, Any]
-    ) -> list[tuple[CompiledProgram | _Host, Sequence[int]]]:
-        """Programs and host calls in order, each with the memory that nobody needs after it."""
-        segments: list[tuple[CompiledProgram | _Host, Sequence[int]]] = []
+        self, steps: Sequence[CSource | Between], functions: Mapping[int, Any]
+    ) -> list[tuple[Segment, Sequence[int]]]:
+        """Programs and other steps in order, each with the memory that nobody needs after it."""
+        segments: list[tuple[Segment, Sequence[int]]] = []
         waiting: list[ProgramStep] = []
         dying: list[int] = []
         for number, step in enumerate((*steps, None)):
@@ -138,8 +152,10 @@ class CompiledPlan:
             if waiting:
                 segments.append((CompiledProgram(waiting, self.plan.scalar_dtypes, self._placement.n_pointers), dying))
                 waiting, dying = [], []
-            if step is not None:
-                segments.append((_Host(step, HostInputs(step), *slots_of(step)), gone))
+            if isinstance(step, ExternCall):
+                segments.append((_Host(step, HostInputs(step)), gone))
+            elif step is not None:
+                segments.append((_Inner(step, COMPILE.prepared(step.plan)), gone))
         return segments
 
     def run(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Buffer]:
@@ -173,6 +189,8 @@ class CompiledPlan:
         for segment, dying in self._segments:
             if isinstance(segment, _Host):
                 run.call(segment)
+            elif isinstance(segment, _Inner):
+                run.call_region(segment, scalars)
             else:
                 segment.run(run.pointers, scalars)
             for root in dying:
@@ -181,10 +199,10 @@ class CompiledPlan:
 
 
 class _Run:
-    """The memory of one run with host calls in it.
+    """The memory of one run with host calls or regions in it.
 
     Attributes:
-        made: by root, the outputs and what libraries have made so far.
+        made: by root, the outputs and what libraries and regions have made so far.
         pointers: to everything; 0 for what is not made yet.
     """
 
@@ -206,16 +224,23 @@ class _Run:
 
     def call(self, host: _Host) -> None:
         """Call a library; what it makes by itself becomes the memory of its slot."""
-        operands = host.operands.of({slot: self._array(slot) for slot in host.reads})
+        operands = host.operands.of({slot: self._array(slot) for slot in host.call.reads})
         extern = EXTERNS[host.call.name]
         if extern.into is not None:
-            extern.into(host.call.params, operands, [self._array(slot) for slot in host.writes])
+            extern.into(host.call.params, operands, [self._array(slot) for slot in host.call.writes])
             return
         results = with_room(call_extern, host.call.name, host.call.params, operands)
         for number, slot in host.call.outputs:
             what = self.slots[slot]
             result = np.ascontiguousarray(results[number], what.dtype).reshape(what.shape)
             self._keep(self.placement.root[slot], Buffer.from_numpy(result, copy=False))
+
+    def call_region(self, inner: _Inner, scalars: Sequence[Any]) -> None:
+        """Run a region; its results are the memory of their slots."""
+        arrays = [self._array(slot) for slot in inner.call.inputs]
+        results = run_region(inner.call, inner.prepared, arrays, scalars)
+        for slot, buffer in zip(inner.call.writes, results, strict=True):
+            self._keep(self.placement.root[slot], buffer)
 
     def result(self, slot: int, shape: tuple[int, ...]) -> Buffer:
         """An output, in one of the shapes that it has."""

@@ -16,6 +16,8 @@ from uopc_core.interpret.immediate import evaluate_now
 from uopc_core.interpret.loops import provide_loops
 from uopc_core.interpret.numpy_interp import Array, NumPyProgram, lower_to_numpy
 from uopc_core.ir.composite import CONST_FORMS, const_of
+from uopc_core.ir.op import Ops
+from uopc_core.ir.region import Region
 from uopc_core.ir.uop import TRACED, UOp
 from uopc_core.lazy import LazyModule
 from uopc_core.recent import Recent
@@ -56,11 +58,19 @@ class _Record:
 
     def __init__(self, canonical: Canonical) -> None:
         self.runs = 0
-        self.work = sum([prod(node.shape) + CALL_WORK for node, _, _ in canonical.order])
+        self.work = sum([_work_of(node, op) for node, op, _ in canonical.order])
         self.is_direct = self.work <= DIRECT_WORK and not any(
             may_be_contraction(op, node.arg, src) for node, op, src in canonical.order
         )
         self.program: NumPyProgram | None = None
+
+
+def _work_of(node: UOp, op: Ops) -> int:
+    """Elements, and what NumPy's calls take besides; of a region the part for one output."""
+    if op is not Ops.CALL:
+        return prod(node.shape) + CALL_WORK
+    region: Region = node.arg[0]
+    return (region.elements + region.operations * CALL_WORK) // len(region.outputs)
 
 
 _records: Recent[Hashable, _Record] = Recent(MAX_RECORDS)  # by the key of the graph
@@ -203,7 +213,7 @@ def _is_tiny(outputs: dict[UOp, None], seen: dict[UOp, tuple[UOp, ...]]) -> bool
         seen[node] = src
         if op in CONST_FORMS and const_of(node) is not None and node not in outputs:
             continue
-        work += prod(node.shape) + CALL_WORK
+        work += _work_of(node, op)
         if work > TOO_SMALL:
             return False
         if node.held and op in WORTH_KEEPING:

@@ -1,4 +1,4 @@
-"""Run a plan on NumPy: every kernel evaluated by the interpreter, host calls as they are."""
+"""Run a plan on NumPy: every kernel evaluated by the interpreter, host calls as they are, regions likewise."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from uopc_core.interpret.numpy_interp import NUMPY_OPS, lower_to_numpy
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.runtime.buffer import Buffer, with_room
+from uopc_core.runtime.executors import INTERPRET
+from uopc_core.runtime.region_calls import run_region
 from uopc_core.schedule.kernel import Kernel, KernelCall
-from uopc_core.schedule.steps import ExternCall, Plan
+from uopc_core.schedule.steps import ExternCall, Plan, PlanStep, RegionCall
 
 __all__ = ["HostInputs", "InterpretedPlan", "evaluate_kernel", "loops_of_plan"]
 
@@ -59,7 +61,7 @@ class InterpretedPlan:
         prepare_loops(loops_of_plan(plan))
         last_use: dict[int, int] = {}
         for i, step in enumerate(plan.steps):
-            last_use.update(dict.fromkeys(_slots_read(step), i))
+            last_use.update(dict.fromkeys(step.reads, i))
         kept = {slot for slot, _ in plan.outputs} | set(range(plan.n_inputs))
         self.dead: list[list[int]] = [[] for _ in plan.steps]
         for slot, i in last_use.items():
@@ -67,9 +69,11 @@ class InterpretedPlan:
                 self.dead[i].append(slot)
         self.steps = [self._prepare(step, dead) for step, dead in zip(plan.steps, self.dead, strict=True)]
 
-    def _prepare(self, step: KernelCall | ExternCall, dead: Sequence[int]) -> tuple[Any, ...]:
+    def _prepare(self, step: PlanStep, dead: Sequence[int]) -> tuple[Any, ...]:
         if isinstance(step, ExternCall):
             return step, HostInputs(step)
+        if isinstance(step, RegionCall):
+            return step, INTERPRET.prepared(step.plan)
         params = _params(step.kernel)
         once = [slot for slot in dead if step.reads.count(slot) == 1]
         given = [p for p in params if p.arg[2] == "buffer" and step.inputs[p.arg[0]] in once]
@@ -98,6 +102,12 @@ class InterpretedPlan:
                 results = ()
                 _forget(memory, dead)
                 continue
+            if isinstance(step, RegionCall):
+                buffers = run_region(step, how[0], [memory[slot] for slot in step.inputs], scalars)
+                for slot, buffer in zip(step.writes, buffers, strict=True):
+                    memory[slot] = buffer.array
+                _forget(memory, dead)
+                continue
             program, params = how
             values = [_value(step, p, memory, scalars) for p in params]
             _forget(memory, dead)
@@ -107,19 +117,14 @@ class InterpretedPlan:
 
 
 def loops_of_plan(plan: Plan) -> list[LoopKey]:
-    """The loops that `plan` is interpreted with."""
-    return loops_wanted(walk([root for kernel in plan.kernels for root in kernel.outputs]))
+    """The loops that `plan` is interpreted with, those of regions included."""
+    kernels = dict.fromkeys([kernel for inner in plan.plans for kernel in inner.kernels])
+    return loops_wanted(walk([root for kernel in kernels for root in kernel.outputs]))
 
 
 def _forget(memory: list[Any], slots: Iterable[int]) -> None:
     for slot in slots:
         memory[slot] = None
-
-
-def _slots_read(step: KernelCall | ExternCall) -> list[int]:
-    if isinstance(step, ExternCall):
-        return [operand.slot for operand in step.inputs]
-    return list(step.reads)
 
 
 def _value(step: KernelCall, param: UOp, memory: Sequence[Any], scalars: Sequence[Any]) -> Any:

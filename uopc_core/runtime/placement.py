@@ -2,7 +2,7 @@
 
 Temporaries that kernels write share one arena, placed so that those which are never alive together share bytes; a
 kernel that reads a dying temporary only at the element it writes takes it over. Outputs have memory of their own. What
-a library makes by itself stays where it made it: a copy would take as much again.
+a library or a region makes by itself stays where it was made: a copy would take as much again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from uopc_core.codegen.c_source import CSource
 from uopc_core.ir.extern import EXTERNS
-from uopc_core.runtime.rendered import slots_of
+from uopc_core.runtime.rendered import Between, slots_of
 from uopc_core.schedule.memory import Lifetime, place
 from uopc_core.schedule.steps import ExternCall, Plan
 
@@ -20,7 +20,8 @@ __all__ = ["Placement"]
 
 
 class Placement:
-    """Inputs as they come, then the outputs, then temporaries at offsets in the arena, then what libraries make.
+    """Inputs as they come, then the outputs, then temporaries at offsets in the arena, then what libraries and regions
+    make.
 
     Slots that share memory are one group, named by the last of them to be written, its root.
 
@@ -29,12 +30,12 @@ class Placement:
         place: number of a slot among the pointers of a run.
         outputs: slots that get memory of their own, all of them roots.
         offsets: of the slots in the arena.
-        made_first: the outputs whose memory no library makes.
+        made_first: the outputs whose memory neither a library nor a region makes.
         arena_bytes: size of the arena.
-        dying: by step, the groups made by libraries, no outputs, that nobody needs after it.
+        dying: by step, the groups made by libraries and regions, no outputs, that nobody needs after it.
     """
 
-    def __init__(self, plan: Plan, steps: Sequence[CSource | ExternCall]) -> None:
+    def __init__(self, plan: Plan, steps: Sequence[CSource | Between]) -> None:
         self.outputs = list(dict.fromkeys(slot for slot, _ in plan.outputs if slot >= plan.n_inputs))
         lives = _lifetimes(plan, steps)
         owner = _taken_over(plan, steps, lives)
@@ -63,13 +64,17 @@ class Placement:
         return numbers
 
 
-def _made_by_hosts(steps: Sequence[CSource | ExternCall]) -> list[int]:
-    """The slots that libraries write to memory of their own."""
-    calls = [step for step in steps if isinstance(step, ExternCall)]
-    return [slot for call in calls if EXTERNS[call.name].into is None for _, slot in call.outputs]
+def _made_by_hosts(steps: Sequence[CSource | Between]) -> list[int]:
+    """The slots that libraries and regions write to memory of their own."""
+    calls = [step for step in steps if not isinstance(step, CSource)]
+    return [slot for call in calls if not _writes_where_told(call) for slot in call.writes]
 
 
-def _lifetimes(plan: Plan, steps: Sequence[CSource | ExternCall]) -> dict[int, Lifetime]:
+def _writes_where_told(step: Between) -> bool:
+    return isinstance(step, ExternCall) and EXTERNS[step.name].into is not None
+
+
+def _lifetimes(plan: Plan, steps: Sequence[CSource | Between]) -> dict[int, Lifetime]:
     """Of every slot that is neither input nor output and still exists after fusion."""
     outputs = {slot for slot, _ in plan.outputs}
     lives: dict[int, Lifetime] = {}
@@ -82,7 +87,7 @@ def _lifetimes(plan: Plan, steps: Sequence[CSource | ExternCall]) -> dict[int, L
     return lives
 
 
-def _taken_over(plan: Plan, steps: Sequence[CSource | ExternCall], lives: Mapping[int, Lifetime]) -> dict[int, int]:
+def _taken_over(plan: Plan, steps: Sequence[CSource | Between], lives: Mapping[int, Lifetime]) -> dict[int, int]:
     """Temporary -> the slot whose memory it shares, because the kernel that writes that slot reads the temporary last,
     in place.
     """

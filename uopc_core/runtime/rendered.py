@@ -1,4 +1,4 @@
-"""A plan's kernels as C: fused where they share their outer loops, in order, between the plan's host calls."""
+"""A plan's kernels as C: fused where they share their outer loops, in order, between the plan's other steps."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from uopc_core.loop.fuse import fuse_rows, lower_group, needed_outside
 from uopc_core.loop.loop_ir import print_function
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.steps import ExternCall, PerPlan, Plan
+from uopc_core.schedule.steps import ExternCall, PerPlan, Plan, RegionCall
 
-__all__ = ["Fused", "fused_steps", "loops_and_c", "render_plan", "slots_of"]
+__all__ = ["Between", "Fused", "fused_steps", "loops_and_c", "render_plan", "slots_of"]
+
+
+Between = ExternCall | RegionCall  # steps that are no kernels
 
 
 @PerPlan
-def render_plan(plan: Plan) -> list[CSource | ExternCall]:
-    """The C of every kernel of `plan` and its host calls, in order; the same list each time."""
+def render_plan(plan: Plan) -> list[CSource | Between]:
+    """The C of every kernel of `plan`, and its other steps, in order; the same list each time."""
     toolchain = find_toolchain()
     renderer = Renderer(toolchain is not None and toolchain.has_libmvec)
-    return [
-        step if isinstance(step, ExternCall) else renderer.render(step.calls, step.needed) for step in fused_steps(plan)
-    ]
+    return [renderer.render(step.calls, step.needed) if isinstance(step, Fused) else step for step in fused_steps(plan)]
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,10 @@ class Fused:
     needed: frozenset[int]
 
 
-def fused_steps(plan: Plan) -> list[Fused | ExternCall]:
+def fused_steps(plan: Plan) -> list[Fused | Between]:
     """The steps of `plan`, kernels that share their outer loops together."""
     readers = Counter(slot for step in plan.steps if isinstance(step, KernelCall) for slot in set(step.reads))
-    steps: list[Fused | ExternCall] = []
+    steps: list[Fused | Between] = []
     run: list[KernelCall] = []
     for step in (*plan.steps, None):
         if isinstance(step, KernelCall):
@@ -50,15 +51,23 @@ def fused_steps(plan: Plan) -> list[Fused | ExternCall]:
     return steps
 
 
-def slots_of(step: CSource | ExternCall) -> tuple[list[int], list[int]]:
+def slots_of(step: CSource | Between) -> tuple[list[int], list[int]]:
     """The slots that a step reads and those that it writes."""
     if isinstance(step, CSource):
         return list(step.inputs), list(step.outputs)
-    return [operand.slot for operand in step.inputs], [slot for _, slot in step.outputs]
+    return list(step.reads), list(step.writes)
 
 
 def loops_and_c(plan: Plan) -> list[str]:
-    """Of every function that is compiled for `plan`, its loops, and the C that a compiler is or would be given."""
+    """Of every function that is compiled for `plan`, its loops, and the C that a compiler is or would be given; then
+    the same for each plan of a region.
+    """
+    parts = [_loops_and_c(inner) for inner in plan.plans]
+    heads = [[f"# functions of plan {number}"] if own else [] for number, own in enumerate(parts)]
+    return [*parts[0], *[text for head, own in zip(heads[1:], parts[1:], strict=True) for text in (*head, *own)]]
+
+
+def _loops_and_c(plan: Plan) -> list[str]:
     parts: list[str] = []
     begin = 0
     for fused, source in zip(fused_steps(plan), render_plan(plan), strict=True):

@@ -16,11 +16,13 @@ from uopc_core.ir.extern import EXTERNS
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.cache import compile_many
 from uopc_core.runtime.check import check_kernel, check_same
+from uopc_core.runtime.executors import COMPILE
 from uopc_core.runtime.interpreted import HostInputs
+from uopc_core.runtime.region_calls import run_region
 from uopc_core.runtime.runner import CompiledProgram, ProgramStep
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.steps import ExternCall, PerPlan, Plan
+from uopc_core.schedule.steps import ExternCall, PerPlan, Plan, RegionCall
 
 __all__ = ["CHECKED_RUNS", "program_step", "verified_runs"]
 
@@ -73,10 +75,15 @@ class _VerifiedRuns:
         memory: list[Any] = [*buffers, *[None] * (len(self.plan.slots) - len(buffers))]
         compiled = iter(zip(self.programs, self.sources, strict=True))
         for step in self.plan.steps:
-            for slot in _written(step):
+            for slot in step.writes:
                 memory[slot] = Buffer.empty(self.plan.slots[slot].shape, self.plan.slots[slot].dtype)
             if isinstance(step, ExternCall):
                 _run_host(step, memory)
+            elif isinstance(step, RegionCall):  # its own first runs are checked as well
+                arrays = [memory[slot].array for slot in step.inputs]
+                made = run_region(step, COMPILE.prepared(step.plan), arrays, scalars)
+                for slot, buffer in zip(step.writes, made, strict=True):
+                    memory[slot] = buffer
             else:
                 program, source = next(compiled)
                 program.run([0 if buffer is None else buffer.pointer for buffer in memory], scalars)
@@ -92,10 +99,6 @@ class _VerifiedRuns:
 
 
 verified_runs = PerPlan(_VerifiedRuns)
-
-
-def _written(step: KernelCall | ExternCall) -> list[int]:
-    return list(step.outputs) if isinstance(step, KernelCall) else [slot for _, slot in step.outputs]
 
 
 def _run_host(call: ExternCall, memory: Sequence[Any]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from uopc_core.ir.composite import CONST_FORMS, unbroadcast
 from uopc_core.ir.number_text import number_text
-from uopc_core.ir.op import ALONG_AXES, ELEMENTWISE, FOR_DERIVATIVES, Ops
+from uopc_core.ir.op import ALONG_AXES, CALLS, ELEMENTWISE, FOR_DERIVATIVES, Ops
 from uopc_core.ir.uop import TYPED_BY_DTYPE, Scalar, UOp
 
 __all__ = ["WORTH_KEEPING", "Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
@@ -25,7 +25,7 @@ _BROADCASTS = CONST_FORMS | {Ops.PARAM}
 _LITERAL_FLOATS = frozenset({0.5, -0.5, 0.25, float("inf"), float("-inf")})
 _MAX_LITERAL = 16
 # what a handle of the user's may stand for without having been computed; movement alone costs nothing to redo
-WORTH_KEEPING = ELEMENTWISE | ALONG_AXES | {Ops.CONCAT, Ops.EXTERN}
+WORTH_KEEPING = ELEMENTWISE | ALONG_AXES | CALLS | {Ops.CONCAT}
 
 
 class Bindings:

@@ -49,3 +49,7 @@ class KernelCall:
     def reads(self) -> tuple[int, ...]:
         """The slots among the inputs: the numbers of scalars are no slots."""
         return tuple([slot for slot, kind in zip(self.inputs, self.kernel.kinds, strict=True) if kind == "buffer"])
+
+    @property
+    def writes(self) -> tuple[int, ...]:
+        return self.outputs

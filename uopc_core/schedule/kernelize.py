@@ -2,7 +2,7 @@
 execution order.
 
 Invariant: a node that stands for memory is computed by exactly one group; everything else is computed where it is
-used. A node is materialised when it must be (outputs, reductions, host calls), when it is read at several places or by
+used. A node is materialised when it must be (outputs, reductions, calls), when it is read at several places or by
 several kernels and costs more to redo than to store, or when a kernel would grow past a bound. Then groups over one
 iteration space are joined: a producer whose consumer reads it at the very element that is being computed, an
 elementwise epilogue to its reduction, siblings that share an input.
@@ -12,10 +12,12 @@ improving data locality via loop fusion and distribution".
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from math import prod
 
-from uopc_core.ir.op import ELEMENTWISE, LEAVES, MATH_FUNCTIONS, MOVEMENT, VIEW_OPS, Ops
+from uopc_core.ir.calls import key_of_call
+from uopc_core.ir.op import CALLS, ELEMENTWISE, LEAVES, MATH_FUNCTIONS, MOVEMENT, VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp, walk
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "materialised_nodes",
     "peel_movement",
     "peel_reshape",
+    "view_over",
 ]
 
 # A C compiler takes longer than in proportion for long loop bodies, and values and pointers that find no register go to
@@ -49,8 +52,8 @@ _COSTS: dict[Ops, float] = {
     Ops.INDEX: 2.0,
 }
 _CHEAP_TO_REDO = VIEW_OPS | {Ops.PAD}
-_ALWAYS_MEMORY = frozenset({Ops.SCAN, Ops.SCATTER, Ops.EXTERN, Ops.MATERIALIZE})
-_ALONE = frozenset({Ops.SCAN, Ops.SCATTER, Ops.EXTERN})
+_ALONE = CALLS | {Ops.SCAN, Ops.SCATTER}
+_ALWAYS_MEMORY = _ALONE | {Ops.MATERIALIZE}
 
 
 def peel_reshape(node: UOp) -> UOp:
@@ -65,6 +68,17 @@ def peel_movement(node: UOp) -> UOp:
     while node.op in VIEW_OPS:
         node = node.src[0]
     return node
+
+
+def view_over(x: UOp, core: UOp, view: UOp) -> UOp:
+    """`x` in the place of `core`, moved as `view` moves that."""
+    chain: list[UOp] = []
+    while view is not core:
+        chain.append(view)
+        view = view.src[0]
+    for node in reversed(chain):
+        x = node.over((x,))
+    return x
 
 
 def is_inline_reduce(node: UOp) -> bool:
@@ -96,7 +110,7 @@ def _forced(order: list[UOp]) -> set[UOp]:
     for node in order:
         if node.op in _ALWAYS_MEMORY or (node.op is Ops.REDUCE and not is_inline_reduce(node)):
             stored.add(node)
-        if node.op is Ops.EXTERN:
+        if node.op in CALLS:
             stored.update(peel_movement(s) for s in node.src)
         elif node.op in (Ops.INDEX, Ops.SCATTER):
             stored.add(node.src[0])
@@ -257,17 +271,17 @@ def group_nodes(stored: set[UOp], order: list[UOp]) -> list[Group]:
     groups: list[Group] = []
     home: dict[UOp, int] = {}
     last_reader: dict[UOp, int] = {}
-    externs: dict[tuple[object, ...], int] = {}
+    calls: dict[Hashable, int] = {}
     for node in order:
         if node not in stored:
             continue
-        if node.op is Ops.EXTERN:
-            call = (node.arg[0], node.arg[1], node.src)
-            if call in externs:
-                groups[externs[call]].roots.append(node)
-                home[node] = externs[call]
+        if node.op in CALLS:
+            call = key_of_call(node, node.src)
+            if call in calls:
+                groups[calls[call]].roots.append(node)
+                home[node] = calls[call]
                 continue
-            externs[call] = len(groups)
+            calls[call] = len(groups)
         reads = _reads_of(node, stored)
         where = _joinable(node, reads, groups, home, last_reader)
         if where is None:

@@ -17,5 +17,9 @@ MIN_LIBRARY_WORK = 16384  # multiplications; below it generated code beats the c
 
 
 def may_be_contraction(op: Ops, arg: Any, src: Sequence[UOp]) -> bool:
-    """Whether a plan must decide about a node of these fields: it may be a product large enough for the library."""
+    """Whether a plan must decide about a node of these fields: it may be a product large enough for the library, or a
+    call of a region, in which there may be one.
+    """
+    if op is Ops.CALL:
+        return True
     return op is Ops.REDUCE and arg[0] is Ops.ADD and prod(src[0].shape) >= MIN_LIBRARY_WORK

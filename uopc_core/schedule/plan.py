@@ -9,18 +9,28 @@ from collections.abc import Callable, Hashable, Sequence
 from math import prod
 from typing import Any
 
-from uopc_core.ir.op import Ops
+from uopc_core.ir.calls import instance
+from uopc_core.ir.op import CALLS, Ops
+from uopc_core.ir.region import Region
 from uopc_core.ir.text import to_uir
-from uopc_core.ir.uop import UOp, walk
+from uopc_core.ir.uop import Scalar, UOp, walk
 from uopc_core.ir.verify import verify
 from uopc_core.recent import Recent
 from uopc_core.rewrite.algebra import simplify
+from uopc_core.schedule.calls import fit_calls
 from uopc_core.schedule.canonical import Bindings, Canonical, canonicalise, rebuild
 from uopc_core.schedule.contraction import lower_contractions
 from uopc_core.schedule.kernel import Kernel, KernelCall
-from uopc_core.schedule.kernelize import Group, group_nodes, materialised_nodes, peel_movement, peel_reshape
+from uopc_core.schedule.kernelize import (
+    Group,
+    group_nodes,
+    materialised_nodes,
+    peel_movement,
+    peel_reshape,
+    view_over,
+)
 from uopc_core.schedule.plan_text import print_plan, verify_plan
-from uopc_core.schedule.steps import ExternCall, HostInput, Plan, PlanStep, Slot
+from uopc_core.schedule.steps import ExternCall, HostInput, Plan, PlanStep, RegionCall, ScalarInput, Slot
 from uopc_core.settings import current
 
 __all__ = ["clear_plans", "make_plan", "plan_for", "plan_stats"]
@@ -116,6 +126,7 @@ def _stored_if_scalar(node: UOp) -> UOp:
 _PASSES: tuple[tuple[str, Callable[[list[UOp]], list[UOp]]], ...] = (
     ("simplification", simplify),
     ("products", lower_contractions),
+    ("calls", fit_calls),
     ("scalars in memory", _store_scalars),
 )
 
@@ -141,9 +152,11 @@ class _Builder:
                 self.slot_of[root] = len(self.slots)
                 self.slots.append(Slot(root.shape, root.dtype))
             if kept:
-                steps.append(self._host_call(kept) if kept[0].op is Ops.EXTERN else self._kernel_call(group, kept))
+                steps.append(self._step(group, kept))
         outputs = tuple([(self._slot(end), root.shape) for end, root in zip(ends, self.roots, strict=True)])
-        work = sum(_work(group) for group in self.groups)
+        work = sum(_work(group) for group in self.groups) + sum(
+            step.plan.work for step in steps if isinstance(step, RegionCall)
+        )
         return Plan(tuple(self.slots), self.n_inputs, self.scalar_dtypes, tuple(steps), outputs, work)
 
     def _wanted(self, ends: list[UOp]) -> set[UOp]:
@@ -152,24 +165,42 @@ class _Builder:
         for group in self.groups:
             wanted.update(group.reads.difference(group.roots))
             for root in group.roots:
-                if root.op is Ops.EXTERN:
+                if root.op in CALLS:
                     wanted.update(peel_movement(s) for s in root.src)
         return wanted
 
     def _slot(self, node: UOp) -> int:
         return node.arg[0] if node.op is Ops.PARAM else self.slot_of[node]
 
+    def _step(self, group: Group, kept: list[UOp]) -> PlanStep:
+        if kept[0].op is Ops.EXTERN:
+            return self._host_call(kept)
+        return self._region_call(kept) if kept[0].op is Ops.CALL else self._kernel_call(group, kept)
+
     def _host_call(self, roots: list[UOp]) -> ExternCall:
         inputs: list[HostInput] = []
         for source in roots[0].src:
             core = peel_movement(source)
-            chain = _views_above(core, source)
-            view = UOp.param(0, core.shape, core.dtype)
-            for node in chain:
-                view = node.over((view,))
-            inputs.append(HostInput(self._slot(core), view))
+            inputs.append(HostInput(self._slot(core), view_over(UOp.param(0, core.shape, core.dtype), core, source)))
         name, params, _ = roots[0].arg
         return ExternCall(name, params, tuple(inputs), tuple([(root.arg[2], self.slot_of[root]) for root in roots]))
+
+    def _region_call(self, roots: list[UOp]) -> RegionCall:
+        region: Region = roots[0].arg[0]
+        canonical = _canonical_of(region)
+        numbers = [self._slot(source) for source in roots[0].src]
+        given: tuple[int, ...] = canonical.bindings.buffers
+        inputs = tuple([numbers[i] for i in given])
+        scalars = tuple([self._scalar(x, numbers) for x in canonical.bindings.scalars])
+        outputs = tuple([(root.arg[1], self.slot_of[root]) for root in roots])
+        return RegionCall(plan_for(canonical), inputs, scalars, outputs)
+
+    def _scalar(self, x: Scalar | UOp, numbers: Sequence[int]) -> Scalar | ScalarInput:
+        """A number, or a scalar parameter of a region, of whose parameters `numbers` tells the slots or scalars."""
+        if not isinstance(x, UOp):
+            return x
+        index: int = x.arg[0]
+        return ScalarInput(numbers[index] - self.n_inputs)
 
     def _kernel_call(self, group: Group, kept: list[UOp]) -> KernelCall:
         """The group's graph over PARAMs of its own, numbered in the order in which they are met."""
@@ -188,16 +219,20 @@ class _Builder:
         return KernelCall(kernel, tuple(inputs), tuple([self.slot_of[root] for root in kept]))
 
 
+def _canonical_of(region: Region) -> Canonical:
+    """The canonical form of the graph of a region, whose inputs are numbered as its parameters are."""
+    return region.kept("canonical", lambda: _canonicalised(region))
+
+
+def _canonicalised(region: Region) -> Canonical:
+    while True:
+        canonical = canonicalise(instance(region)[1], keep_held=False)
+        if all(type(i) is int for i in canonical.bindings.buffers):  # no thread has computed a constant meanwhile
+            return canonical
+
+
 def _work(group: Group) -> int:
-    if group.roots[0].op is Ops.EXTERN:
-        return sum(prod(s.shape) for s in group.roots[0].src)
+    """What it takes by itself; regions tell what they do."""
+    if group.roots[0].op in CALLS:
+        return sum(prod(s.shape) for s in group.roots[0].src if group.roots[0].op is Ops.EXTERN)
     return prod(group.full) * max(1, int(group.size))
-
-
-def _views_above(core: UOp, source: UOp) -> list[UOp]:
-    """The movement ops that lead from `core` to `source`, in the order in which they apply."""
-    chain: list[UOp] = []
-    while source is not core:
-        chain.append(source)
-        source = source.src[0]
-    return chain[::-1]

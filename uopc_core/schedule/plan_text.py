@@ -2,44 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from uopc_core.dtype import SHORT_NAMES, DType, name_of
 from uopc_core.errors import VerifyError
-from uopc_core.ir.op import Ops
-from uopc_core.ir.text import to_uir
+from uopc_core.ir.op import CALLS, Ops
+from uopc_core.ir.text import literal_text, to_uir
 from uopc_core.ir.uop import walk
 from uopc_core.ir.verify import verify
 from uopc_core.schedule.kernel import KernelCall
-from uopc_core.schedule.steps import ExternCall, Plan, PlanStep, Slot
+from uopc_core.schedule.steps import ExternCall, Plan, PlanStep, RegionCall, ScalarInput, Slot
 
 __all__ = ["print_plan", "step_text", "verify_plan"]
 
 
 def print_plan(plan: Plan) -> str:
-    """The memory of `plan`, its steps in order with the graph of each kernel, and what it gives."""
-    temporaries = {slot for step in plan.steps for slot in _written(step)} - {slot for slot, _ in plan.outputs}
-    lines = ["# plan"]
+    """The memory of `plan`, its steps in order with the graph of each kernel, and what it gives; after it the plans of
+    the regions that it calls.
+    """
+    names = {inner: f"plan {number}" for number, inner in enumerate(plan.plans)}
+    names[plan] = "plan"
+    return "\n\n".join([_text_of(inner, names) for inner in plan.plans]) + "\n"
+
+
+def _text_of(plan: Plan, names: Mapping[Plan, str]) -> str:
+    temporaries = {slot for step in plan.steps for slot in step.writes} - {slot for slot, _ in plan.outputs}
+    lines = [f"# {names[plan]}"]
     for number, slot in enumerate(plan.slots):
         role = "input" if number < plan.n_inputs else "temporary" if number in temporaries else "output"
         lines.append(f"slot {number}: {SHORT_NAMES[slot.dtype]}{list(slot.shape)} {role}")
     lines += [f"scalar {number}: {SHORT_NAMES[dtype]}" for number, dtype in enumerate(plan.scalar_dtypes)]
-    steps = [step_text(number, step) for number, step in enumerate(plan.steps)]
+    steps = [step_text(number, step, names) for number, step in enumerate(plan.steps)]
     results = ", ".join(f"slot {slot} as {list(shape)}" for slot, shape in plan.outputs)
-    return "\n".join(["\n".join(lines), *steps, f"return {results}"]) + "\n"
+    return "\n".join(["\n".join(lines), *steps, f"return {results}"])
 
 
-def step_text(number: int, step: PlanStep) -> str:
-    """One step: what it reads and writes, and the graph of a kernel."""
+def step_text(number: int, step: PlanStep, names: Mapping[Plan, str] | None = None) -> str:
+    """One step: what it reads and writes, and the graph of a kernel.
+
+    Args:
+        names: of the plans of regions.
+    """
+    head = f"# step {number}"
     if isinstance(step, KernelCall):
         slots = f"slots {list(step.inputs)} -> {list(step.outputs)}"
-        return f"# step {number}: kernel, {slots}\n{to_uir(step.kernel.outputs)}".rstrip("\n")
-    slots = f"slots {[operand.slot for operand in step.inputs]} -> {_written(step)}"
-    return f"# step {number}: host call {step.name}{step.params or ''}, {slots}"
-
-
-def _written(step: PlanStep) -> list[int]:
-    return list(step.outputs) if isinstance(step, KernelCall) else [slot for _, slot in step.outputs]
+        return f"{head}: kernel, {slots}\n{to_uir(step.kernel.outputs)}".rstrip("\n")
+    slots = f"slots {list(step.reads)} -> {list(step.writes)}"
+    if isinstance(step, ExternCall):
+        return f"{head}: host call {step.name}{step.params or ''}, {slots}"
+    scalars = [f"scalar {x.number}" if isinstance(x, ScalarInput) else literal_text(x) for x in step.scalars]
+    with_scalars = f" with {', '.join(scalars)}" if scalars else ""
+    return f"{head}: call of {(names or {}).get(step.plan, 'a region')}, {slots}{with_scalars}"
 
 
 # ----------------------------------------------------------------------------------------------------- verification
@@ -56,9 +69,11 @@ def verify_plan(plan: Plan) -> None:
         where = step_text(number, step)
         if isinstance(step, KernelCall):
             _verify_kernel(plan, step, written, where)
-        else:
+        elif isinstance(step, ExternCall):
             _verify_host_call(plan, step, written, where)
-        for slot in _written(step):
+        else:
+            _verify_region_call(plan, step, written, where)
+        for slot in step.writes:
             _expect(plan.n_inputs <= slot < len(plan.slots), where, "a slot of the plan's own for a result", slot)
             _expect(slot not in written, where, "each slot to be written once", slot)
             written.add(slot)
@@ -74,7 +89,7 @@ def _verify_kernel(plan: Plan, step: KernelCall, written: set[int], where: str) 
     _expect(len(step.inputs) == kernel.n_params, where, f"{kernel.n_params} inputs", step.inputs)
     _expect(len(step.outputs) == len(kernel.outputs), where, f"{len(kernel.outputs)} outputs", step.outputs)
     for node in walk(kernel.outputs):
-        _expect(not node.src or node.op is not Ops.EXTERN, where, "no library function inside of a kernel", node)
+        _expect(node.op not in CALLS, where, "no call inside of a kernel", node)
         if node.op is not Ops.PARAM:
             continue
         index: int = node.arg[0]
@@ -93,6 +108,22 @@ def _verify_host_call(plan: Plan, step: ExternCall, written: set[int], where: st
         _expect(operand.slot in written, where, "inputs that have been written", operand.slot)
         (leaf,) = [node for node in operand.view.walk() if node.op is Ops.PARAM]
         _expect(_fits(plan.slots[operand.slot], leaf.shape, leaf.dtype), where, f"memory for {leaf}", operand.slot)
+
+
+def _verify_region_call(plan: Plan, step: RegionCall, written: set[int], where: str) -> None:
+    """What is inside has been verified when it was planned."""
+    inner = step.plan
+    _expect(len(step.inputs) == inner.n_inputs, where, f"{inner.n_inputs} inputs", step.inputs)
+    for slot, given in zip(step.inputs, inner.slots, strict=False):
+        _expect(slot in written, where, "inputs that have been written", slot)
+        _expect(_fits(plan.slots[slot], given.shape, given.dtype), where, f"memory for {given}", plan.slots[slot])
+    _expect(len(step.scalars) == len(inner.scalar_dtypes), where, f"{len(inner.scalar_dtypes)} scalars", step.scalars)
+    for x, dtype in zip(step.scalars, inner.scalar_dtypes, strict=True):
+        if isinstance(x, ScalarInput):
+            _expect(plan.scalar_dtypes[x.number] is dtype, where, f"a scalar of {name_of(dtype)}", x.number)
+    for number, slot in step.outputs:
+        result, shape = inner.outputs[number]
+        _expect(_fits(plan.slots[slot], shape, inner.slots[result].dtype), where, f"memory for {list(shape)}", slot)
 
 
 def _fits(slot: Slot, shape: Sequence[int], dtype: DType) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Generic, TypeVar
 
 from uopc_core.dtype import DType
-from uopc_core.ir.uop import UOp
+from uopc_core.ir.uop import Scalar, UOp
 from uopc_core.lazy import late_property
 from uopc_core.schedule.kernel import Kernel, KernelCall
 
-__all__ = ["ExternCall", "HostInput", "PerPlan", "Plan", "PlanStep", "Slot"]
+__all__ = ["ExternCall", "HostInput", "PerPlan", "Plan", "PlanStep", "RegionCall", "ScalarInput", "Slot"]
 
 T = TypeVar("T")
 
@@ -46,8 +46,62 @@ class ExternCall:
     inputs: tuple[HostInput, ...]
     outputs: tuple[tuple[int, int], ...]
 
+    @property
+    def reads(self) -> tuple[int, ...]:
+        return tuple([operand.slot for operand in self.inputs])
 
-PlanStep = KernelCall | ExternCall
+    @property
+    def writes(self) -> tuple[int, ...]:
+        return tuple([slot for _, slot in self.outputs])
+
+
+@dataclass(frozen=True)
+class ScalarInput:
+    """The run-time scalar of this number, of the plan that a region is called in."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class RegionCall:
+    """One run of the plan of a region, with temporaries that exist in the meantime only.
+
+    Attributes:
+        inputs: a slot for each input of `plan`.
+        scalars: its scalars: known numbers, or scalars of the plan around.
+        outputs: pairs of a number among the outputs of `plan`, and the slot it goes to.
+    """
+
+    plan: Plan
+    inputs: tuple[int, ...]
+    scalars: tuple[Scalar | ScalarInput, ...]
+    outputs: tuple[tuple[int, int], ...]
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        return self.inputs
+
+    @property
+    def writes(self) -> tuple[int, ...]:
+        return tuple([slot for _, slot in self.outputs])
+
+    def scalars_of(self, scalars: Sequence[Any]) -> list[Any]:
+        """The scalars of `plan`, for those of the plan around."""
+        return [scalars[x.number] if isinstance(x, ScalarInput) else x for x in self.scalars]
+
+    @late_property
+    def shared(self) -> frozenset[int]:
+        """The outputs of `plan` whose memory is an input's or another output's."""
+        taken = set(range(self.plan.n_inputs))
+        found: list[int] = []
+        for number, (slot, _) in enumerate(self.plan.outputs):
+            if slot in taken:
+                found.append(number)
+            taken.add(slot)
+        return frozenset(found)
+
+
+PlanStep = KernelCall | ExternCall | RegionCall
 
 
 @dataclass(eq=False)
@@ -56,9 +110,9 @@ class Plan:
 
     Attributes:
         slots: all memory; the first `n_inputs` are the buffers of the bindings.
-        steps: kernels and host calls in order.
+        steps: kernels, host calls and calls of regions in order.
         outputs: a slot and a shape each; the slot of an input where the output is that input.
-        work: elements computed, all kernels and host calls together.
+        work: elements computed, all steps together.
         kept: what `PerPlan` slots hold.
     """
 
@@ -72,14 +126,25 @@ class Plan:
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """The kernels in execution order, one entry per call."""
+        """The kernels in execution order, one entry per call; those of regions are in the plans of these."""
         return tuple([step.kernel for step in self.steps if isinstance(step, KernelCall)])
 
     @late_property
+    def plans(self) -> tuple[Plan, ...]:
+        """This plan and those of the regions that it calls, and that these call, each once."""
+        found: dict[Plan, None] = {self: None}
+        waiting: list[Plan] = [self]
+        while waiting:
+            called = [step.plan for step in waiting.pop().steps if isinstance(step, RegionCall)]
+            waiting += [plan for plan in dict.fromkeys(called) if plan not in found]
+            found |= dict.fromkeys(called)
+        return tuple(found)
+
+    @late_property
     def needed(self) -> frozenset[int]:
-        """Slots that must exist as memory, whatever kernels are fused: outputs, and what host calls touch."""
-        host = [step for step in self.steps if isinstance(step, ExternCall)]
-        touched = {i.slot for call in host for i in call.inputs} | {slot for call in host for _, slot in call.outputs}
+        """Slots that must exist as memory, whatever kernels are fused: outputs, and what other steps touch."""
+        others = [step for step in self.steps if not isinstance(step, KernelCall)]
+        touched = {slot for step in others for slot in (*step.reads, *step.writes)}
         return frozenset(touched | {slot for slot, _ in self.outputs})
 
 

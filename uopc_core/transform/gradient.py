@@ -9,19 +9,21 @@ Method: Griewank & Walther (2008), "Evaluating Derivatives", chapter 3; what a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from uopc_core.dtype import is_inexact
 from uopc_core.errors import ShapeError
+from uopc_core.ir.calls import key_of_call
 from uopc_core.ir.composite import const_of, ones_like, zeros_like
 from uopc_core.ir.extern import EXTERNS
-from uopc_core.ir.op import Ops
+from uopc_core.ir.op import CALLS, Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.transform.flow import Flow, flow_of, join, times
 from uopc_core.transform.lengths import POWERS, power_of_length
 from uopc_core.transform.linearizations import extern_tangents, linearization_of
 from uopc_core.transform.masks import anywhere, linear_backward
 from uopc_core.transform.partials import PARTIALS, factors_of
+from uopc_core.transform.regions import OF_REGION, pull_call
 from uopc_core.transform.transposes import is_linear
 from uopc_core.transform.zero_derivative import ZERO_DERIVATIVE
 
@@ -93,11 +95,11 @@ class _Cotangents:
         self.targets = frozenset(targets)
         self.dependent = dependents(order, targets)
         self.flows: dict[UOp, Flow] = {}
-        # the outputs of one host call are transposed together, when the first of them in the order is reached
-        self.calls: dict[tuple[object, ...], list[UOp]] = {}
+        # the outputs of one call are transposed together, when the first of them in the order is reached
+        self.calls: dict[Hashable, list[UOp]] = {}
         for node in order:
-            if node.op is Ops.EXTERN and node in self.dependent:
-                self.calls.setdefault((node.arg[0], node.arg[1], node.src), []).append(node)
+            if node.op in CALLS and node in self.dependent:
+                self.calls.setdefault(key_of_call(node, node.src), []).append(node)
 
     def add(self, node: UOp, flow: Flow | None) -> None:
         if flow is None or node not in self.dependent:
@@ -111,7 +113,7 @@ class _Cotangents:
 
     def visit(self, node: UOp) -> None:
         """Send the cotangent of `node` to its sources."""
-        if node.op is Ops.EXTERN:
+        if node.op in CALLS:
             self.visit_call(node)
             return
         flow = self.flows.get(node)
@@ -141,12 +143,21 @@ class _Cotangents:
         self.send_back(node.src, places, [(rule(node, tuple(places)), flow)])
 
     def visit_call(self, node: UOp) -> None:
-        members = self.calls[(node.arg[0], node.arg[1], node.src)]
+        members = self.calls[key_of_call(node, node.src)]
         if node is not members[0]:
             return
-        flows: dict[int, Flow] = {m.arg[2]: self.flows[m] for m in members if m in self.flows}
+        flows: dict[int, Flow] = {m.arg[-1]: self.flows[m] for m in members if m in self.flows}
         if not flows:
             return
+        if node.op in OF_REGION:
+            varying = tuple([s in self.dependent for s in node.src])
+            outputs = [flows.get(k) for k in range(len(node.arg[0].outputs))]
+            for s, passed in zip(node.src, pull_call(node, outputs, varying, _pull), strict=True):
+                self.add(s, passed)
+        else:
+            self.visit_host_call(node, flows)
+
+    def visit_host_call(self, node: UOp, flows: dict[int, Flow]) -> None:
         extern = EXTERNS[node.arg[0]]
         varying = [k for k, s in enumerate(node.src) if s in self.dependent]
         if extern.transpose is not None and extern.linear.issuperset(varying):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from uopc_core.errors import ShapeError
+from uopc_core.ir.calls import key_of_call
 from uopc_core.ir.composite import const_of, zeros_like
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import Ops
@@ -16,6 +17,7 @@ from uopc_core.transform.lengths import POWERS, power_of_length
 from uopc_core.transform.linearizations import linearization_of
 from uopc_core.transform.masks import anywhere, linear_forward
 from uopc_core.transform.partials import PARTIALS, factors_of
+from uopc_core.transform.regions import OF_REGION, push_call
 from uopc_core.transform.transposes import is_linear
 
 __all__ = ["jvp"]
@@ -45,8 +47,17 @@ def _push(order: Sequence[UOp], known: dict[UOp, Flow]) -> None:
     """Put the tangents of what varies with the nodes in `known` beside theirs."""
     targets = frozenset(known)
     dependent = dependents(order, [*known])
+    calls: dict[Hashable, list[Flow | None]] = {}
     for node in order:
-        if passes(node, dependent):
+        if node.op in OF_REGION and passes(node, dependent):
+            key = key_of_call(node, node.src)
+            if key not in calls:
+                calls[key] = push_call(node, [known.get(s) for s in node.src], _push)
+            number: int = node.arg[-1]
+            pushed = calls[key][number]
+            if pushed is not None:
+                known[node] = join(known[node], pushed) if node in known else pushed
+        elif passes(node, dependent):
             power = power_of_length(node, targets) if node.op in POWERS else None
             if power is None:
                 passed = _tangent_of(node, [known.get(s) for s in node.src])

@@ -12,9 +12,11 @@ from math import prod
 
 from uopc_core.dtype import dtypes
 from uopc_core.errors import ShapeError
+from uopc_core.ir.calls import Closed, close, instance
 from uopc_core.ir.composite import broadcast_to, const_of, iota, stack
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.ir.op import ELEMENTWISE, IDENTITIES, LEAVES, Ops
+from uopc_core.ir.region import Region
 from uopc_core.ir.squares import squares64
 from uopc_core.ir.uop import TRACED, UOp, walk
 
@@ -158,6 +160,24 @@ def _batch_extern(node: UOp, given: Operands) -> UOp:
     return stack(calls)
 
 
+def _batch_call(node: UOp, given: Operands) -> UOp:
+    """A call of the region with the batch axis on those parameters that have it here."""
+    region: Region = node.arg[0]
+    number: int = node.arg[1]
+    closed = region.kept(("batch", given.batched, given.size), lambda: _batched(region, given.batched, given.size))
+    return closed.over(given.nodes.__getitem__)[number]
+
+
+def _batched(region: Region, batched: tuple[bool, ...], size: int) -> Closed:
+    params, outputs = instance(region)
+    full = [
+        UOp.param(i, (size, *p.shape), p.dtype) if b else p
+        for i, (p, b) in enumerate(zip(params, batched, strict=True))
+    ]
+    replacements = {p: x for p, x, b in zip(params, full, batched, strict=True) if b}
+    return close(batch(outputs, replacements), full)
+
+
 # sources with the batch axis leading -> the node with the batch axis leading
 BATCHING: dict[Ops, Batching] = {
     **dict.fromkeys(LEAVES, _batch_leaf),
@@ -176,4 +196,5 @@ BATCHING: dict[Ops, Batching] = {
     Ops.SCATTER: _batch_scatter,
     **dict.fromkeys(IDENTITIES, _batch_same),
     Ops.EXTERN: _batch_extern,
+    Ops.CALL: _batch_call,
 }
