@@ -227,8 +227,41 @@ def test_files_give_arrays_of_ours(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------ objects
 
 
-def test_ndarray_is_the_array() -> None:
+def test_ndarray_is_the_class_of_all_arrays() -> None:
     assert isinstance(xp.ones(3), xp.ndarray)
+    assert issubclass(xp.Array, xp.ndarray)
+    assert not isinstance(np.ones(3), xp.ndarray)
+    assert not issubclass(np.ndarray, xp.ndarray)
+    np.testing.assert_array_equal(xp.ndarray.sum(xp.ones((2, 3)), axis=0), [2, 2, 2])
+
+
+def test_a_call_of_ndarray_makes_an_array() -> None:
+    for shape, dtype in (((2, 3), float), (4, "f4"), ([2, 0], xp.int8)):
+        ours, theirs = xp.ndarray(shape, dtype), np.ndarray(shape, dtype)
+        assert type(ours) is xp.Array
+        assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+
+    def doubled(x: xp.Array) -> xp.Array:
+        out: xp.Array = xp.ndarray(x.shape, dtype=x.dtype)
+        out[:] = 2 * x
+        return out
+
+    np.testing.assert_array_equal(xp.jit(doubled)(xp.arange(3.0)), [0, 2, 4])
+
+
+def test_a_call_of_ndarray_with_a_buffer_shares_it() -> None:
+    memory = np.arange(6.0)
+    ours = xp.ndarray((2, 2), buffer=memory, offset=8)
+    np.testing.assert_array_equal(ours, [[1, 2], [3, 4]])
+    memory[2] = 9
+    np.testing.assert_array_equal(ours, [[1, 9], [3, 4]])
+    with pytest.raises(TypeError, match="buffer is too small"):
+        xp.ndarray((9,), buffer=memory)
+    with pytest.raises(ValueError, match="only memory in C order"):
+        xp.ndarray((2, 3), buffer=memory, order="F")
+
+
+def test_other_objects() -> None:
     assert xp.newaxis is None
     assert xp.s_[1:2, ...] == (slice(1, 2), ...)
     assert xp.dtype("f4") == xp.float32

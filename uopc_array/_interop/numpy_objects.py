@@ -10,6 +10,7 @@ import numpy as np
 from uopc_array._array.array import Array
 from uopc_array._array.view import View
 from uopc_array._functions.host import call_host, from_host
+from uopc_array._functions.public import FUNCTIONS
 
 __all__ = ["OBJECTS"]
 
@@ -40,6 +41,39 @@ class Grid:
 
     def __repr__(self) -> str:
         return f"uopc_array.{self._name}"
+
+
+class _EveryArray(type):
+    """Of a class of which all arrays are instances."""
+
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(x, Array)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, Array)
+
+
+class ndarray(Array, metaclass=_EveryArray):
+    """The class of all arrays, as `numpy.ndarray`; a call makes one whose values are whatever, or those of `buffer`.
+
+    Args:
+        shape: extents, an int or a sequence of them.
+        dtype: dtype wanted.
+        buffer: memory that is shared; offset and strides, in bytes, say where the elements lie in it.
+        order: "C" or "F", how elements lie in `buffer` without strides.
+    Raises:
+        TypeError, ValueError: as `numpy.ndarray` raises them; or the elements lie in `buffer` in another order than C.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0, strides: Any = None, order: Any = None
+    ) -> Any:
+        if buffer is None:
+            return FUNCTIONS["empty"](shape, dtype=dtype)
+        memory: NumPyArray = np.ndarray(shape, dtype, buffer, offset, strides, order)
+        return FUNCTIONS["asarray"](memory, copy=False)
 
 
 class vectorize(np.vectorize):  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -212,7 +246,7 @@ OBJECTS: dict[str, Any] = {
     "lib.stride_tricks.as_strided": as_strided,
     "load": load,
     "may_share_memory": may_share_memory,
-    "ndarray": Array,
+    "ndarray": ndarray,
     "nditer": nditer,
     "shares_memory": shares_memory,
     "vectorize": vectorize,
