@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from uopc_core.codegen.c_order import TURNED_ROWS, turned_columns, turned_loads
 from uopc_core.codegen.c_reduce import (
     SCAN_LEVELS,
 )
@@ -11,11 +12,14 @@ from uopc_core.codegen.c_tiles import TileWriter
 from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.dtype import is_complex, is_inexact
 from uopc_core.ir.op import Ops
+from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import (
     Accumulate,
     Block,
     Item,
+    Load,
     Loop,
+    LoopNest,
     RowReduce,
     Scan,
     Scope,
@@ -29,7 +33,15 @@ _TILE_ROWS, _TILE_COLUMNS = 16, 64  # of loops that walk through memory in diffe
 
 
 class LoopWriter(TileWriter):
-    """Writes the body of one function."""
+    """Writes the body of one function.
+
+    Attributes:
+        turned: loads that have been copied into a tile of their own, and the loops along its rows and columns.
+    """
+
+    def __init__(self, function: LoopNest, vector: bool) -> None:
+        super().__init__(function, vector)
+        self.turned: dict[str, tuple[Var, Var]] = {}
 
     def block(self, block: Block) -> None:
         for item in block:
@@ -75,21 +87,43 @@ class LoopWriter(TileWriter):
             self.innermost(loop)
 
     def tiled_loops(self, loop: Loop) -> None:
-        """Two loops in blocks, so that what is read along the outer one stays in the cache."""
+        """Two loops in blocks, so that of what is read along the outer one each line of the cache is read once."""
         inner = next(item for item in loop.body if isinstance(item, Loop))
-        for var, bounds, size in (
-            (loop.var, self.bounds(loop), _TILE_ROWS),
-            (inner.var, self.bounds(inner), _TILE_COLUMNS),
-        ):
+        turned = turned_loads(loop, inner)
+        sides = [(loop.var, self.bounds(loop), _TILE_ROWS), (inner.var, self.bounds(inner), _TILE_COLUMNS)]
+        if turned:
+            sides = [(sides[1][0], sides[1][1], turned_columns(inner, turned)), (loop.var, sides[0][1], TURNED_ROWS)]
+        for var, bounds, size in sides:
             lo, hi = bounds
             name = f"tile{len(self.ranges)}"
             self.open(f"for (int64_t {name} = {lo}; {name} < {hi}; {name} += {size})")
             self.line(f"const int64_t {name}_end = {hi} - {name} < {size} ? {hi} : {name} + {size};")
             self.ranges[var] = (name, f"{name}_end")
+        for load in turned:
+            self.turn(load, loop.var, inner.var, turned_columns(inner, turned))
         self.loop(replace(loop, tiled=False))
-        for var in (loop.var, inner.var):
+        self.turned.clear()
+        for var, _, _ in sides:
             del self.ranges[var]
             self.close()
+
+    def turn(self, s: Load, outer: Var, inner: Var, columns: int) -> None:
+        """Copy a tile of memory that lies along the outer loop, so that it lies along the inner one."""
+        self.line(f"{C_TYPES[s.dtype]} {s.name}_tile[{TURNED_ROWS}][{columns}];")
+        i, j = self.name_loop(outer), self.name_loop(inner)
+        (first_i, last_i), (first_j, last_j) = self.ranges[outer], self.ranges[inner]
+        self.line(f"for (int64_t {j} = {first_j}; {j} < {last_j}; {j}++)")
+        place = f"{s.name}_tile[{i} - {first_i}][{j} - {first_j}]"
+        self.line(f"    for (int64_t {i} = {first_i}; {i} < {last_i}; {i}++) {place} = {self.load(s)};")
+        self.drop_loop(outer)
+        self.drop_loop(inner)
+        self.turned[s.name] = (outer, inner)
+
+    def load(self, s: Load) -> str:
+        if s.name not in self.turned:
+            return super().load(s)
+        places = [f"[{self.loop_names[var]} - {self.ranges[var][0]}]" for var in self.turned[s.name]]
+        return f"{s.name}_tile{''.join(places)}"
 
     def scan(self, item: Scan) -> None:
         acc = item.acc

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
+
+from uopc_core.codegen.c_columns import LINE_BYTES
 from uopc_core.codegen.c_reduce import has_order_of_zeros
+from uopc_core.codegen.c_stages import is_math_call
 from uopc_core.loop.index import Index, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import Acc, Accumulate, Load, Loop, Result, RowReduce, Store
 
-__all__ = ["is_in_order", "is_of_any_order", "load_of_columns", "row_of_extreme"]
+__all__ = [
+    "TURNED_ROWS",
+    "is_in_order",
+    "is_of_any_order",
+    "load_of_columns",
+    "row_of_extreme",
+    "turned_columns",
+    "turned_loads",
+]
+
+TURNED_ROWS = 64  # of a tile that is read along its columns: lines that are written at a time
+_TURNED_COLUMNS = 16
 
 
 def is_in_order(access: Load | Store, loop: Loop) -> bool:
@@ -48,3 +63,27 @@ def is_of_any_order(acc: Acc, item: RowReduce) -> bool:
     if item.crossed is None or not isinstance(inner, Loop) or len(item.accs) != 1 or not has_order_of_zeros(acc):
         return False
     return load_of_columns(item, inner, item.crossed) is not None
+
+
+def turned_loads(loop: Loop, inner: Loop) -> list[Load]:
+    """What is read along `loop` as it lies in memory, a line apart and more along `inner`, which is inside of it."""
+    inside = {s.name for s in (*loop.body, *inner.body) if isinstance(s, Result)}
+    return [s for s in inner.body if isinstance(s, Load) and not s.guard and _is_turned(s.index, loop, inner, inside)]
+
+
+def _is_turned(index: Index, loop: Loop, inner: Loop, inside: Container[str]) -> bool:
+    along, apart = index.coef(loop.var), index.coef(inner.var)
+    rest = index - Index.of(loop.var) * along - Index.of(inner.var) * apart
+    moves = any(
+        atom in (loop.var, inner.var) or (isinstance(atom, Value) and atom.name in inside) for atom in atoms_of(rest)
+    )
+    return abs(along) == 1 and abs(apart) > 1 and not moves
+
+
+def turned_columns(inner: Loop, loads: Sequence[Load]) -> int:
+    """How many iterations of `inner` to do at a time: of what is stored a line of the cache, and where functions are
+    called on blocks more.
+    """
+    if any(is_math_call(s) for s in inner.body):
+        return TURNED_ROWS
+    return max(_TURNED_COLUMNS, LINE_BYTES // max(s.dtype.itemsize for s in loads))
