@@ -69,4 +69,4 @@ def test_what_is_guarded_is_read_where_it_is(pad):
 def test_rows_that_are_picked_are_turned():
     x, picked = UOp.param(0, (90, 64), dtypes.float64), UOp.param(1, (40,), dtypes.int64)
     places = np.random.default_rng(1).integers(-90, 90, 40)
-    check([x.index(picked).permute((1, 0))], values((90, 64), dtype=dtypes.float64) + [places])
+    check([x.index(picked).permute((1, 0))], [*values((90, 64), dtype=dtypes.float64), places])
