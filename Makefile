@@ -67,7 +67,8 @@ accuracy: $(VENV)/.ready-test
 	$(RUN) -m benchmarks.accuracy
 
 bench: $(VENV)/.ready-bench
-	$(RUN) -m benchmarks
+	$(RUN) -m benchmarks --all
+	$(RUN) -m benchmarks.report
 
 conformance: $(VENV)/.ready-test
 	$(RUN) array_api_tests_conf/run.py

@@ -18,13 +18,14 @@ from typing import Any
 from benchmarks.contest import OURS, Row, Times
 from benchmarks.environment import describe, restart
 from benchmarks.limits import describe_limits
-from benchmarks.results import best_peer, readable, write_result
+from benchmarks.results import best_peer, nearest_limit, readable, write_result
 
 __all__ = ["main", "measure_rows", "rows"]
 
 # with several threads only what a thread can take part in
 LARGE = ("fusion", "elementwise", "reductions", "movement", "products", "models", "network")
 GROUPS = (*LARGE, "calls", "small", "first_call")
+AT_LIMIT = 0.95  # of a limit, and the row need not be ahead of anybody
 BEST = "best"  # as a target: of all other libraries
 
 
@@ -44,12 +45,15 @@ def _chosen(all_rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
 def _verdicts(row: Row, best_s: Mapping[str, float]) -> list[str]:
     """How our speed stands to every target of the row, and to what the machine can do."""
     ours = best_s[OURS]
+    limit = nearest_limit(row.limits)
+    is_at_limit = limit is not None and ours * AT_LIMIT <= limit[1]
     out: list[str] = []
     for wanted, factor in row.targets.items():
         library = best_peer(best_s) if wanted == BEST else wanted
         if library is not None and library in best_s:
             reached = best_s[library] / ours
-            out.append(f"{reached:.2f}x {library} (to reach: {factor:g}x) {'ok' if reached >= factor else 'MISSED'}")
+            verdict = "ok" if reached >= factor else "ok, at the limit" if is_at_limit else "MISSED"
+            out.append(f"{reached:.2f}x {library} (to reach: {factor:g}x) {verdict}")
     return out + [f"{limit_s / ours:.2f} of the limit: {name}" for name, limit_s in row.limits.items()]
 
 

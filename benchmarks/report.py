@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks import growth
 from benchmarks.cheap_gradient import WANTED
 from benchmarks.contest import OURS, installed
-from benchmarks.results import best_peer, latest, readable
+from benchmarks.results import best_peer, latest, nearest_limit, readable
 
 __all__ = ["chart", "main", "ratios", "tables"]
 
@@ -53,11 +53,9 @@ def _cell(ratio: float) -> str:
 
 
 def _limit_of(row: Result) -> str:
-    """The nearest limit, as a fraction of it that is reached."""
-    if not row["limits_s"]:
-        return ""
-    name, seconds = max(row["limits_s"].items(), key=lambda item: item[1])
-    return f"{seconds / _best_s(row)[OURS]:.2f} {name}"
+    """The fraction that is reached of the nearest limit."""
+    limit = nearest_limit(row["limits_s"])
+    return f"{limit[1] / _best_s(row)[OURS]:.2f} {limit[0]}" if limit else ""
 
 
 def _table_of_rows(result: Result) -> list[str]:
