@@ -301,3 +301,76 @@ def test_an_iterator_does_not_lose_what_is_written() -> None:
     assert [float(v) for v in xp.nditer(x)] == a.tolist()  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="cannot write"):
         xp.nditer(x, op_flags=["readwrite"])
+
+
+# -------------------------------------------------------------------------------------------- functions of Python's
+
+UFUNC_CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "a call": lambda m, f: f(m.asarray(a), m.asarray(a)),
+    "a number beside": lambda m, f: f(m.asarray(n), 1),
+    "lists": lambda _, f: f([1, 2], [3, 4.5]),
+    "broadcast": lambda m, f: f(m.asarray(a)[:, None], m.asarray(n)),
+    "outer": lambda m, f: f.outer(m.asarray(a), m.asarray(n)),
+    "accumulate": lambda m, f: f.accumulate(m.asarray(n)),
+    "reduce along an axis": lambda m, f: f.reduce(m.ones((2, 3)), axis=1),
+    "reduceat": lambda m, f: f.reduceat(m.asarray(a), [0, 2]),
+    "nothing": lambda m, f: f(m.zeros((0, 2)), 1),
+}
+
+
+@pytest.mark.parametrize("maker", [xp, np], ids=["xp.frompyfunc", "np.frompyfunc"])
+@pytest.mark.parametrize("name", UFUNC_CALLS)
+def test_a_ufunc_of_a_function_of_python_gives_arrays_of_the_numbers(name: str, maker: Any) -> None:
+    if (name, maker) == ("lists", np):
+        return  # in which no array of ours takes part
+    call = UFUNC_CALLS[name]
+    theirs = call(np, np.frompyfunc(lambda x, y: x + y, 2, 1))
+    ours = call(xp, maker.frompyfunc(lambda x, y: x + y, 2, 1))
+    assert isinstance(ours, xp.Array)
+    assert ours.dtype == np.array(theirs.tolist()).dtype
+    np.testing.assert_array_equal(ours, theirs.astype(ours.dtype))
+
+
+def test_a_ufunc_of_a_function_of_python_has_the_facts_of_numpys() -> None:
+    ours, theirs = (m.frompyfunc(divmod, 2, 2, identity=3) for m in (xp, np))
+    assert isinstance(ours, xp.ufunc)
+    for fact in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "__name__", "__doc__"):
+        assert getattr(ours, fact) == getattr(theirs, fact)
+
+
+def test_a_ufunc_of_a_function_of_python_gives_several_results() -> None:
+    whole, rest = xp.frompyfunc(divmod, 2, 2)(xp.asarray([7, 9]), 4)
+    assert (whole.tolist(), rest.tolist()) == ([1, 2], [3, 1])
+
+
+def test_a_ufunc_of_a_function_of_python_reduces_to_what_the_function_gives() -> None:
+    assert xp.frompyfunc(max, 2, 1).reduce(xp.asarray(n)) == max(n)
+
+
+def test_a_ufunc_of_a_function_of_python_is_called_where_the_mask_holds() -> None:
+    inverse = xp.frompyfunc(lambda x: 1 / x, 1, 1)
+    assert inverse(xp.asarray([0.0, 2.0]), where=xp.asarray([False, True])).tolist() == [0.0, 0.5]
+    out = xp.ones(2)
+    assert inverse(xp.asarray([0.0, 2.0]), out=out, where=[False, True]) is out
+    assert out.tolist() == [1.0, 0.5]
+
+
+def test_what_are_no_numbers_stays_numpys() -> None:
+    for f in (str, lambda _: 2**70):
+        found = xp.frompyfunc(f, 1, 1)(xp.asarray(a))
+        assert isinstance(found, np.ndarray)
+        assert found.dtype == object
+
+
+def test_an_error_of_the_function_comes_out_as_it_is() -> None:
+    with pytest.raises(ZeroDivisionError, match=r"^integer division or modulo by zero$"):
+        xp.frompyfunc(lambda x: 1 // x, 1, 1)(xp.asarray([0]))
+
+
+@pytest.mark.parametrize("method", ["__call__", "reduce"])
+def test_a_ufunc_of_a_function_of_python_is_no_part_of_a_graph(method: str) -> None:
+    f = xp.frompyfunc(lambda x, y=1.0: x + y, 2 if method == "reduce" else 1, 1)
+    with pytest.raises(TraceError, match="runs in NumPy"):
+        xp.jit(lambda x: getattr(f, method)(x))(xp.asarray(a))
+    with pytest.raises(GradientError, match="runs in NumPy"):
+        xp.grad(lambda x: xp.sum(xp.asarray(getattr(f, method)(x))))(xp.asarray(a))

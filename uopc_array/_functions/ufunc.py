@@ -30,12 +30,12 @@ from uopc_array._array.programs import of_known
 from uopc_array._array.promotion import check_cast, check_casting, promote_dtypes, result_dtype
 from uopc_array._functions.arguments import node_of, normalize_axis, wrap
 from uopc_array._functions.describe import function_of_numpy
-from uopc_array._functions.host import call_host, to_host
+from uopc_array._functions.host import call_host, from_host, to_host
 from uopc_array._functions.outputs import only, store
 from uopc_array._functions.public import FUNCTIONS, ROUTES
 from uopc_array._functions.reductions import accumulator, reduced_by
 from uopc_array._functions.searching import where as chosen
-from uopc_core import DType, Ops, UOp, as_dtype, composite, dtypes, is_complex, is_inexact
+from uopc_core import DTYPES, DType, Ops, UOp, as_dtype, composite, dtypes, is_complex, is_inexact
 from uopc_core.errors import shortened
 from uopc_core.numerics.indexing import view_of
 
@@ -57,6 +57,7 @@ _ORDERS = ("C", "F", "A", "K")
 # the defaults; an equal text that is another object takes the longer way, to the same end
 _CASTING, _ORDER = "same_kind", "K"
 _NOTHING: Mapping[str, Any] = {}
+_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
 
 
 def entered(new: ufunc) -> None:
@@ -90,6 +91,7 @@ class ufunc:
         self.__doc__ = text
         self.__module__ = "uopc_array"
         self._numpy = numpy
+        self._host_name = f"numpy.{name}"  # what the log of calls on the host has, see `log_host_calls`
         for fact in ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature"):
             setattr(self, fact, getattr(numpy, fact))
 
@@ -203,7 +205,7 @@ class ufunc:
             raise shortened(error, name) from error.__cause__
 
     def _hosted(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        return call_host(f"numpy.{self.__name__}.{method}", getattr(self._numpy, method), args, kwargs)
+        return call_host(f"{self._host_name}.{method}", getattr(self._numpy, method), args, kwargs)
 
 
 class UnaryUfunc(ufunc):
@@ -364,25 +366,64 @@ class PairUfunc(BinaryUfunc):
 
 
 class HostUfunc(ufunc):
-    """A ufunc that has no version of ours: NumPy's own, on the values."""
+    """A ufunc that has no version of ours: NumPy's own, on the values. Of a function of Python (`frompyfunc`), whose
+    results NumPy holds as objects, these are arrays of ours where they are numbers.
+    """
 
-    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __init__(self, name: str, numpy: np.ufunc, text: str) -> None:
+        super().__init__(name, numpy, text)
+        self._gives_objects = all([loop.partition("->")[2] == "O" * numpy.nout for loop in numpy.types])
+        if self._gives_objects:
+            self._host_name = "numpy.frompyfunc"
+
+    def __call__(self, *args: Any, out: Any = None, where: Any = True, **kwargs: Any) -> Any:
         try:
             inputs: tuple[Any, ...] = args[: self._numpy.nin]
             outs: tuple[Any, ...] = args[self._numpy.nin :]
-            result = call_host(f"numpy.{self.__name__}", self._numpy, _wide(self._numpy, inputs), kwargs)
+            if self._gives_objects:
+                kwargs |= {} if where is True else self._masked(inputs, where)
+            else:
+                inputs = _wide(self._numpy, inputs)
+            result = self._of_numbers(call_host(self._host_name, self._numpy, inputs, kwargs))
             if out is not None:
                 outs = cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
-            if not outs:
-                return result
             several = isinstance(result, tuple)
             results = cast("tuple[Any, ...]", result) if several else (result,)
-            casting = kwargs.get("casting", "same_kind")
-            into = zip(results, outs, strict=True)
-            stored = [_stored(self.__name__, part, place, casting, True) for part, place in into]
-            return tuple(stored) if several else stored[0]
+            places = outs or (None,) * len(results)
+            if where is not True or outs:
+                casting = "unsafe" if self._gives_objects else kwargs.get("casting", "same_kind")
+                into = zip(results, places, strict=True)
+                results = tuple([_stored(self.__name__, part, place, casting, where) for part, place in into])
+            return results if several else results[0]
         except Exception as error:
             raise shortened(error, self.__name__) from error.__cause__
+
+    def _masked(self, inputs: tuple[Any, ...], where: Any) -> dict[str, Any]:
+        """What has NumPy call the function for those elements alone that a mask selects, with 0 for all others."""
+        shape = np.broadcast_shapes(*[np.shape(x) for x in (*inputs, where)])
+        filled = tuple([np.zeros(shape, object) for _ in range(self._numpy.nout)])
+        return {"where": where, "out": filled}
+
+    def _hosted(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        return self._of_numbers(super()._hosted(method, *args, **kwargs))
+
+    def _of_numbers(self, result: Any) -> Any:
+        if not self._gives_objects:
+            return result
+        several = isinstance(result, tuple)
+        return tuple(map(_numbers_among, cast("tuple[Any, ...]", result))) if several else _numbers_among(result)
+
+
+def _numbers_among(x: Any) -> Any:
+    """An array of objects as an array of the numbers that they are, or itself where they are not all numbers."""
+    objects = cast("np.ndarray[Any, Any]", x)
+    if not isinstance(x, np.ndarray) or objects.dtype != object:
+        return x
+    items = [to_host("frompyfunc", item) for item in objects.flat]
+    if not all([isinstance(item, _NUMBERS) for item in items]):
+        return objects
+    values = np.array(items)
+    return from_host(values.reshape(objects.shape)) if values.dtype in DTYPES else objects
 
 
 def _stored(name: str, x: Any, out: Any, casting: str, where: Any) -> Any:

@@ -11,6 +11,7 @@ from uopc_array._array.array import Array
 from uopc_array._array.view import View
 from uopc_array._functions.host import call_host, from_host
 from uopc_array._functions.public import FUNCTIONS
+from uopc_array._functions.ufunc import HostUfunc
 
 __all__ = ["OBJECTS"]
 
@@ -81,6 +82,33 @@ class vectorize(np.vectorize):  # pyright: ignore[reportIncompatibleVariableOver
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return call_host("numpy.vectorize", super().__call__, args, kwargs)
+
+
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> HostUfunc:
+    """A ufunc of a function of Python: a loop over the elements, computed at once.
+
+    Args:
+        func: takes `nin` numbers, gives `nout`.
+        nin: how many operands.
+        nout: how many results.
+        identity: what `reduce` of nothing gives.
+    Returns:
+        a `ufunc`, with its attributes and methods. What NumPy gives as arrays of objects are arrays of ours, where the
+        objects are numbers.
+    Raises:
+        GradientError: when it is called with what is under differentiation.
+        TraceError: when it is called in a trace.
+    Example:
+        >>> import math
+        >>> import uopc_array as xp
+        >>> gcd = xp.frompyfunc(math.gcd, 2, 1)
+        >>> gcd(xp.arange(1, 5), 6)
+        Array([1, 2, 3, 2], dtype=int64)
+        >>> gcd.reduce(xp.asarray([12, 18])), gcd.nin
+        (6, 2)
+    """
+    numpys = np.frompyfunc(func, nin, nout, **kwargs)
+    return HostUfunc(numpys.__name__, numpys, numpys.__doc__ or "")
 
 
 def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **kwargs: Any) -> np.nditer:
@@ -241,6 +269,7 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 OBJECTS: dict[str, Any] = {
+    "frompyfunc": frompyfunc,
     "isfortran": isfortran,
     "isscalar": isscalar,
     "lib.stride_tricks.as_strided": as_strided,
