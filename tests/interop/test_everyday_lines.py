@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
+from tests.support.everyday_lines import KEYWORDS
 
 # each is run on fresh arrays x y z (4), m (2, 3), mm (3, 3), i (ints), n (with a nan), c (complex); what stands before
 # a semicolon is done first, and a statement leaves its value in x
@@ -527,7 +528,7 @@ def assert_same(ours: Any, theirs: Any) -> None:
         np.testing.assert_array_equal(x, y)
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [*LINES, *KEYWORDS])
 def test_a_line_of_numpy_runs_with_the_import_changed(line: str) -> None:
     assert_same(run(line, xp), run(line, np))
 

@@ -416,9 +416,9 @@ class HostUfunc(ufunc):
 
 def _numbers_among(x: Any) -> Any:
     """An array of objects as an array of the numbers that they are, or itself where they are not all numbers."""
-    objects = cast("np.ndarray[Any, Any]", x)
-    if not isinstance(x, np.ndarray) or objects.dtype != object:
+    if type(x) is not np.ndarray or cast("Any", x).dtype != object:
         return x
+    objects: Any = x
     items = [to_host("frompyfunc", item) for item in objects.flat]
     if not all([isinstance(item, _NUMBERS) for item in items]):
         return objects
