@@ -350,8 +350,9 @@ def _arg_extreme(name: str, op: Ops, a: UOp, axis: int | None, keepdims: bool) -
     # of the operand as it is computed here: an extreme in memory may come from who computes with other last digits
     extreme = composite.reduce_axes(node.detach(), op, (at,), keepdims=True).expand(node.shape)
     found = node.eq(extreme) | node.ne(node) if is_float(node.dtype) else node.eq(extreme)
-    place = found.where(composite.iota(node.shape, at), n)
-    out = composite.reduce_axes(place, Ops.MIN, (at,), keepdims)
+    # counted from the end and -1 elsewhere: in this form a kernel sees that what comes after a place found is no better
+    place = found.where(composite.iota(node.shape, at).flip((at,)), -1)
+    out = n - 1 - composite.reduce_axes(place, Ops.MAX, (at,), keepdims)
     return out.reshape((1,) * given.ndim) if keepdims and axis is None else out
 
 

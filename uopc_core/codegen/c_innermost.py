@@ -27,7 +27,7 @@ from uopc_core.loop.loop_ir import (
 )
 from uopc_core.loop.optimise import used_names
 
-__all__ = ["InnermostWriter", "count_of"]
+__all__ = ["MAP_BLOCK", "InnermostWriter", "count_of"]
 
 MAP_BLOCK = 256  # elements that an elementwise loop with calls works on at a time
 _SIMD = "#pragma omp simd"

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 
 from uopc_core.codegen.c_columns import LINE_BYTES
-from uopc_core.codegen.c_reduce import has_order_of_zeros
+from uopc_core.codegen.c_reduce import EXTREMES, has_order_of_zeros
 from uopc_core.codegen.c_stages import is_math_call
+from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Index, Value, Var, atoms_of
-from uopc_core.loop.loop_ir import Acc, Accumulate, Load, Loop, Result, RowReduce, Store
+from uopc_core.loop.loop_ir import (
+    Acc,
+    Accumulate,
+    Compute,
+    Const,
+    IndexValue,
+    Load,
+    Loop,
+    Result,
+    RowReduce,
+    Store,
+)
+from uopc_core.loop.optimise import used_names
 
 __all__ = [
     "TURNED_ROWS",
+    "Search",
     "is_in_order",
     "is_of_any_order",
     "load_of_columns",
     "row_of_extreme",
+    "search_of",
     "turned_columns",
     "turned_loads",
 ]
@@ -87,3 +103,58 @@ def turned_columns(inner: Loop, loads: Sequence[Load]) -> int:
     if any(is_math_call(s) for s in inner.body):
         return TURNED_ROWS
     return max(_TURNED_COLUMNS, LINE_BYTES // max(s.dtype.itemsize for s in loads))
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A row of which the first place is wanted where a condition holds.
+
+    Attributes:
+        loop: over the row.
+        condition: the name of what must hold; `statements` compute it.
+        place: what counts where it does; `otherwise` where it holds nowhere.
+    """
+
+    loop: Loop
+    condition: str
+    statements: list[Load | Compute | IndexValue]
+    place: IndexValue
+    otherwise: Const
+
+
+def search_of(item: RowReduce) -> Search | None:
+    """The search that a reduction is: its extreme is the first of its places for which a condition holds, as no later
+    one, nor what stands for the others, is better.
+    """
+    loop = item.body[0] if len(item.body) == 1 else None
+    if not isinstance(loop, Loop) or len(item.accs) != 1 or item.repeats != 1 or item.accs[0].op not in EXTREMES:
+        return None
+    *before, last = loop.body
+    statements = [s for s in before if isinstance(s, Load | Compute | IndexValue) and not is_math_call(s)]
+    guarded = any(isinstance(s, Load) and s.guard for s in statements)
+    if not isinstance(last, Accumulate) or len(statements) < len(before) or guarded:
+        return None
+    made = {s.name: s for s in statements}
+    chosen = made.get(str(last.value))
+    if not isinstance(chosen, Compute) or chosen.op is not Ops.WHERE:
+        return None
+    condition, first, otherwise = chosen.args
+    place = made.get(str(first))
+    if condition not in made or not isinstance(place, IndexValue) or not isinstance(otherwise, Const):
+        return None
+    if not _first_is_best(item.accs[0].op, place.index, loop.var, otherwise.value):
+        return None
+    needed, kept = {str(condition)}, list[Load | Compute | IndexValue]()
+    for s in reversed(statements):
+        if s.name in needed:
+            kept.append(s)
+            needed.update(used_names(s))
+    return Search(loop, str(condition), kept[::-1], place, otherwise)
+
+
+def _first_is_best(op: Ops, place: Index, var: Var, otherwise: int) -> bool:
+    """Whether `place` gets worse along a loop, and what stands for others is worse than all of it."""
+    step = place.coef(var)
+    if place.terms != ((var, step),):
+        return False
+    return step < 0 and otherwise < place.lo if op is Ops.MAX else step > 0 and otherwise > place.hi

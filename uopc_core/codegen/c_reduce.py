@@ -19,6 +19,7 @@ from uopc_core.loop.loop_ir import Acc
 from uopc_core.loop.space import IN_TURN, identity_of, is_ordered
 
 __all__ = [
+    "EXTREMES",
     "SCAN_LEVELS",
     "SHORT",
     "block_of",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from uopc_core.codegen.c_columns import LINE_BYTES, need_append_columns
-from uopc_core.codegen.c_innermost import InnermostWriter, count_of
+from uopc_core.codegen.c_innermost import MAP_BLOCK, InnermostWriter, count_of
 from uopc_core.codegen.c_ops import combine
-from uopc_core.codegen.c_order import is_of_any_order, load_of_columns, row_of_extreme
+from uopc_core.codegen.c_order import Search, is_in_order, is_of_any_order, load_of_columns, row_of_extreme, search_of
 from uopc_core.codegen.c_reduce import (
     block_of,
     lanes_of,
@@ -25,6 +25,7 @@ from uopc_core.loop.loop_ir import (
     Acc,
     Accumulate,
     Block,
+    Compute,
     Load,
     Loop,
     RowReduce,
@@ -38,6 +39,48 @@ class RowWriter(InnermostWriter):
     """Writes reductions that end before the next begins."""
 
     def row_reduce(self, item: RowReduce) -> None:
+        search = search_of(item)
+        if search is None:
+            self.reduce_row(item)
+        else:
+            self.search(search, item.accs[0])
+
+    def search(self, search: Search, acc: Acc) -> None:
+        """The least place in a block where the condition holds, until there is one. Places are as wide as what is
+        compared, which makes the loop one of whole vectors.
+        """
+        loop = search.loop
+        lo, hi = self.bounds(loop)
+        name = self.name_loop(loop.var)
+        c = "int64_t" if any(isinstance(s, Compute) and s.of.itemsize > 4 for s in search.statements) else "int"
+        self.line(f"{C_TYPES[acc.dtype]} {acc.name} = {self.operand(search.otherwise)};")
+        self.open(f"for (int64_t {name}0 = {lo}; {name}0 < {hi}; {name}0 += {MAP_BLOCK})")
+        self.line(f"const int64_t m = {hi} - {name}0 < {MAP_BLOCK} ? {hi} - {name}0 : {MAP_BLOCK};")
+        rows = {s.name: s for s in search.statements if isinstance(s, Load) and is_in_order(s, loop)}
+        for (
+            s
+        ) in rows.values():  # what is loaded for an index, beside a reduction, hides that this is a row from compilers
+            self.line(f"const {C_TYPES[s.dtype]} *const {s.name}_row = {self.pointer_at(s, loop, f'{name}0')};")
+        self.line(f"{c} found = {MAP_BLOCK};")
+        self.line("#pragma omp simd reduction(min:found)")
+        self.open("for (int64_t l = 0; l < m; l++)")
+        self.line(f"const int64_t {name} = {name}0 + l;")
+        for s in search.statements:
+            if s.name in rows:
+                self.line(f"const {C_TYPES[s.dtype]} {s.name} = {s.name}_row[l];")
+            else:
+                self.statement(s)
+        self.line(f"const {c} place = {search.condition} ? ({c})l : {MAP_BLOCK};")
+        self.line("found = place < found ? place : found;")
+        self.close()
+        self.line(f"if (found == {MAP_BLOCK}) continue;")
+        self.line(f"const int64_t {name} = {name}0 + found;")
+        self.line(f"{acc.name} = {self.index(search.place.index)};")
+        self.line("break;")
+        self.close()
+        self.drop_loop(loop.var)
+
+    def reduce_row(self, item: RowReduce) -> None:
         outer, self.lanes = self.lanes, item
         n = count_of(item)
         lanes = lanes_of(n)
