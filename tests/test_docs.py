@@ -100,3 +100,11 @@ def test_a_page_that_shows_a_wrong_result_is_found() -> None:
         run_page("```pycon\n>>> 1 + 1\n3\n```\n", "wrong")
     with pytest.raises(ZeroDivisionError):
         run_page("```python\n1 / 0\n```\n", "wrong")
+
+
+def test_every_page_stands_in_the_index_and_in_the_navigation() -> None:
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")}
+    index = set(re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs" / "index.md").read_text()))
+    navigation = set(re.findall(r": ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    assert index == pages - {"index.md"}
+    assert navigation == pages
