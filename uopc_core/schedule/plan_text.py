@@ -32,6 +32,8 @@ def _text_of(plan: Plan, names: Mapping[Plan, str]) -> str:
         role = "input" if number < plan.n_inputs else "temporary" if number in temporaries else "output"
         lines.append(f"slot {number}: {SHORT_NAMES[slot.dtype]}{list(slot.shape)} {role}")
     lines += [f"scalar {number}: {SHORT_NAMES[dtype]}" for number, dtype in enumerate(plan.scalar_dtypes)]
+    if temporaries:
+        lines.append(f"temporaries: {plan.temporary_bytes} bytes at most")
     steps = [step_text(number, step, names) for number, step in enumerate(plan.steps)]
     results = ", ".join(f"slot {slot} as {list(shape)}" for slot, shape in plan.outputs)
     return "\n".join(["\n".join(lines), *steps, f"return {results}"])

@@ -141,6 +141,22 @@ class Plan:
         return tuple(found)
 
     @late_property
+    def temporary_bytes(self) -> int:
+        """How much memory the temporaries take that exist at the same time, at most, those of regions included. Kernels
+        that run as one function may do with less.
+        """
+        apart = {*range(self.n_inputs), *[slot for slot, _ in self.outputs]}
+        last = {slot: i for i, step in enumerate(self.steps) for slot in (*step.reads, *step.writes)}
+        alive = most = 0
+        for i, step in enumerate(self.steps):
+            alive += sum([self.slots[slot].size_bytes for slot in step.writes if slot not in apart])
+            inside = step.plan.temporary_bytes if isinstance(step, RegionCall) else 0
+            most = max(most, alive + inside)
+            gone = {slot for slot in (*step.reads, *step.writes) if slot not in apart and last[slot] == i}
+            alive -= sum([self.slots[slot].size_bytes for slot in gone])
+        return most
+
+    @late_property
     def needed(self) -> frozenset[int]:
         """Slots that must exist as memory, whatever kernels are fused: outputs, and what other steps touch."""
         others = [step for step in self.steps if not isinstance(step, KernelCall)]
