@@ -31,7 +31,7 @@ def test_the_namespace_lists_public_names_only() -> None:
     assert {name for name in vars(xp) if not name.startswith("_")} <= set(dir(xp))
     assert set(xp.__all__) <= set(dir(xp))
     ours = {name for name in dir(xp) if not hasattr(np, name)} - SPECIAL
-    transforms = "grad hessian jacfwd jacrev jit jvp stop_gradient value_and_grad vjp vmap"
+    transforms = "checkpoint grad hessian jacfwd jacrev jit jvp stop_gradient value_and_grad vjp vmap"
     assert ours == {"Array", "context", "explain", "log_host_calls", "special", *transforms.split()}
 
 

@@ -33,6 +33,7 @@ from uopc_array._interop.array_function import array_function as _array_function
 from uopc_array._interop.numpy_names import numpy_dir as _numpy_dir
 from uopc_array._interop.numpy_names import numpy_name as _numpy_name
 from uopc_array._interop.ufunc import array_ufunc as _array_ufunc
+from uopc_array._transforms.checkpoint import checkpoint
 from uopc_array._transforms.explain import explain, show_config
 from uopc_array._transforms.grad import grad, jvp, stop_gradient, value_and_grad, vjp
 from uopc_array._transforms.jit import jit
@@ -45,6 +46,7 @@ __all__ = [
     "__array_api_version__",
     "__version__",
     "bool",
+    "checkpoint",
     "complex64",
     "complex128",
     "context",
@@ -89,7 +91,7 @@ __version__ = "0.1.0"
 
 # what messages, help and pickles name
 for _public in (
-    *(Array, ufunc, explain, grad, hessian, jacfwd, jacrev, jit, jvp),
+    *(Array, ufunc, checkpoint, explain, grad, hessian, jacfwd, jacrev, jit, jvp),
     *(log_host_calls, show_config, stop_gradient, value_and_grad, vjp, vmap),
 ):
     _public.__module__ = __name__

@@ -34,7 +34,7 @@ _OURS = (
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
 )
 _NAME = re.compile(r"[A-Za-z_][\w.]*(?=: |\(\) )")
-_TRANSFORMS = frozenset({"grad", "hessian", "jacfwd", "jacrev", "jvp", "value_and_grad", "vjp", "vmap"})
+_TRANSFORMS = frozenset({"checkpoint", "grad", "hessian", "jacfwd", "jacrev", "jvp", "value_and_grad", "vjp", "vmap"})
 
 
 class ShapeError(ValueError):

@@ -6,21 +6,23 @@ they stand beside it, for as long as the nodes live.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from uopc_array._array.tracing import user_line
-from uopc_core import TRACED, Buffer, Ops, UOp, dtypes, realize_all, walk
+from uopc_core import TRACED, Buffer, Ops, Region, UOp, dtypes, realize_all, walk
 from uopc_core.errors import ChoiceBoundsError, IndexBoundsError, SorterBoundsError, shortened
 
-__all__ = ["compute", "gather", "named", "scatter"]
+__all__ = ["compute", "gather", "hand_on_origins", "named", "scatter"]
 
 _SAME_NUMBERS = frozenset({Ops.RESHAPE, Ops.EXPAND, Ops.PERMUTE, Ops.FLIP})
 _KINDS = {"choose": ChoiceBoundsError, "searchsorted": SorterBoundsError}  # where NumPy raises ValueError
+_GATHERS = frozenset({Ops.INDEX, Ops.SCATTER})
 _ORIGINS: WeakKeyDictionary[UOp, tuple[str, str]] = WeakKeyDictionary()  # the function, and the line of its call
+_INSIDE: WeakKeyDictionary[Region, dict[tuple[str, str], None]] = WeakKeyDictionary()  # of the gathers in regions
 
 
 def gather(name: str, x: UOp, *indices: UOp, axes: Sequence[int] = ()) -> UOp:
@@ -98,8 +100,10 @@ def _widens(node: UOp, of: UOp) -> bool:
 
 def named(error: IndexBoundsError, nodes: Sequence[UOp]) -> IndexBoundsError:
     """`error`, met while `nodes` were computed, with the functions whose index it may be, and the lines that called."""
-    gathers = [node for node in walk(nodes) if node.op in (Ops.INDEX, Ops.SCATTER)]
-    origins = dict.fromkeys(_ORIGINS[node] for node in gathers if node in _ORIGINS)
+    order = walk(nodes)
+    origins = dict.fromkeys(_ORIGINS[node] for node in order if node.op in _GATHERS and node in _ORIGINS)
+    for region in {node.arg[0] for node in order if node.op is Ops.CALL}:
+        origins |= _INSIDE.get(region, {})
     names = dict.fromkeys(name for name, _ in origins)
     if not names:
         return error
@@ -107,6 +111,15 @@ def named(error: IndexBoundsError, nodes: Sequence[UOp]) -> IndexBoundsError:
     where = f"; asked for at {' or '.join(lines)}" if lines else ""
     kind = _KINDS.get(" or ".join(names), IndexBoundsError)
     return kind(f"{_prefix(list(names))}{error}{where}")
+
+
+def hand_on_origins(nodes: Sequence[UOp], inputs: Collection[UOp], called: Sequence[UOp]) -> None:
+    """Note for the regions that `called` call who made the gathers between `inputs` and `nodes`: those are inside."""
+    order = walk(nodes, inputs) if _ORIGINS else []
+    origins = dict.fromkeys([_ORIGINS[node] for node in order if node.op in _GATHERS and node in _ORIGINS])
+    if origins:
+        for region in {node.arg[0] for node in called if node.op is Ops.CALL}:
+            _INSIDE[region] = _INSIDE.get(region, {}) | origins
 
 
 def _prefix(names: Sequence[str]) -> str:

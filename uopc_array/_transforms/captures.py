@@ -38,7 +38,7 @@ from uopc_array._transforms.boxes import (
 from uopc_array._transforms.transformed import TracedFunction
 from uopc_core import UOp
 
-__all__ = ["Surroundings", "Walk", "array_key", "holds_traced", "is_object", "value_key"]
+__all__ = ["Reached", "Surroundings", "Walk", "array_key", "holds_traced", "is_object", "value_key"]
 
 _ATOMS = (str, bytes, bool, int, float, complex, type(None), type(Ellipsis), np.generic, np.dtype)
 SMALL = 64  # elements of an array that is looked at by value
@@ -378,6 +378,18 @@ class Walk:
                 box = NamesBox(f.__globals__, names)
                 self.key.append(tuple(box.read()))
                 yield from self._open(box)
+
+
+class Reached(Walk):
+    """The arrays that something leads to; nothing is noted of their values."""
+
+    def add_array(self, value: Any) -> None:
+        if id(value) not in self.numbers:
+            self.numbers[id(value)] = len(self.handles)
+            self.handles.append(value)
+
+    def _enter(self, value: Any) -> Iterator[Any]:
+        return iter(()) if isinstance(value, np.ndarray) else super()._enter(value)
 
 
 def _bytes_of(array: Any) -> bytes:
