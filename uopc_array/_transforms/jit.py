@@ -76,9 +76,12 @@ R = TypeVar("R")
 class JittedFunction(TracedFunction, Generic[P, R]):
     """What `jit` returns."""
 
-    def __init__(self, f: Callable[P, R], static_argnums: Sequence[int], static_argnames: Sequence[str]) -> None:
+    def __init__(
+        self, f: Callable[P, R], static_argnums: Sequence[int], static_argnames: Sequence[str], inline: bool = True
+    ) -> None:
         check_function("jit", f)
-        super().__init__(f, ("jit", tuple(static_argnums), tuple(static_argnames)))
+        super().__init__(f, ("jit", tuple(static_argnums), tuple(static_argnames), inline))
+        self._inline = inline
         self._static_argnums = frozenset(static_argnums)
         self._static_argnames = frozenset(static_argnames)
         self._forget()
@@ -134,7 +137,12 @@ class JittedFunction(TracedFunction, Generic[P, R]):
         return f"jit({self.function!r})"
 
     def _made_of(self) -> tuple[Any, ...]:
-        return JittedFunction, (self.function, tuple(self._static_argnums), tuple(self._static_argnames))
+        return JittedFunction, (
+            self.function,
+            tuple(self._static_argnums),
+            tuple(self._static_argnames),
+            self._inline,
+        )
 
     def _look(self) -> _State:
         """Look at what the function can reach, anew."""
@@ -180,6 +188,7 @@ class JittedFunction(TracedFunction, Generic[P, R]):
         if trace is None:
             uopc_core.warm_up()
             trace = make_trace(self.function, given, views)
+            trace.is_inline = self._inline
             key = given.key_with(views)
             if trace.grown:
                 key = self._ignore(trace, given, views)
@@ -242,17 +251,26 @@ def _plain_key(args: tuple[Any, ...], state: int, values: list[Any]) -> Hashable
 
 @overload
 def jit(
-    f: Callable[P, R], *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
+    f: Callable[P, R],
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    inline: bool = True,
 ) -> JittedFunction[P, R]: ...
 @overload
 def jit(
-    f: None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
+    f: None = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    inline: bool = True,
 ) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
 def jit(
     f: Callable[..., Any] | None = None,
     *,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    inline: bool = True,
 ) -> Any:
     """The function `f`, traced once for each structure of its arguments and compiled.
 
@@ -265,10 +283,13 @@ def jit(
         f: takes and returns arrays, numbers, and nested containers of them.
         static_argnums: arguments by position whose values are fixed in a trace, such as an axis or a number of steps.
         static_argnames: the same by name.
+        inline: where `f` is called inside of another trace or a derivative, its graph is put in place there, and fused
+            with what is around it. With False it is called as a unit: planned and compiled once, however often that
+            is. A derivative in reverse mode computes it again then, as of what is checkpointed.
     Returns:
         a function of the same arguments and results; without `f`, the decorator that makes it.
     Raises:
-        TypeError: `f` is no function.
+        TypeError: `f` is no function, or `inline` neither True nor False.
         TraceError: (a TypeError, when called) `f` asks for a value, as in ``if x > 0`` or ``float(x)``; the message
             names the line. Or it does what no later call could do again, such as drawing random numbers.
     Example:
@@ -279,6 +300,8 @@ def jit(
         check_function("jit", f)
     numbers = integers("jit", "static_argnums", static_argnums)
     names = _names(static_argnames)
+    if type(inline) is not bool:
+        raise TypeError(f"jit: expected True or False for inline, got {inline!r:.60}")
     if f is None:
-        return functools.partial(JittedFunction, static_argnums=numbers, static_argnames=names)
-    return JittedFunction(f, numbers, names)
+        return functools.partial(JittedFunction, static_argnums=numbers, static_argnames=names, inline=inline)
+    return JittedFunction(f, numbers, names, inline)

@@ -18,7 +18,7 @@ import numpy as np
 import uopc_core
 from uopc_array._array.array import Array
 from uopc_array._array.nodes import as_node, cast_node, default_dtype
-from uopc_array._array.origins import named
+from uopc_array._array.origins import hand_on_origins, named
 from uopc_array._array.realize import NumPyArray, buffer_of_node
 from uopc_array._array.tracing import Record, run_user, substitute
 from uopc_array._array.view import View
@@ -61,6 +61,8 @@ class Trace:
         passed: nodes that are inputs as they came, with the number of the input.
         single: whether the result is one new array, and all there is; and whether that is weak.
         is_quick: whether that, made by a plan that is there, of arguments that need no look.
+        is_inline: whether the graph is put in place where it is called in another one, rather than called as a unit.
+        called: the nodes as results of one call, made where that is asked for.
     """
 
     params: list[UOp]
@@ -80,6 +82,8 @@ class Trace:
     computed: list[int] = field(default_factory=list[int])
     passed: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     executable: uopc_core.Executable | None = None
+    is_inline: bool = True
+    called: list[UOp] | None = None
 
     def __post_init__(self) -> None:
         own = {node: i for i, node in enumerate(self.params)}
@@ -161,7 +165,14 @@ class Trace:
         replacements = dict(zip(self.params, sources, strict=True))
         if self.checks is not None:
             self.checks.hand_on(inputs, replacements)
-        return substitute(self.nodes, replacements, TRACED)
+        return substitute(self.nodes if self.is_inline else self._called(), replacements, TRACED)
+
+    def _called(self) -> list[UOp]:
+        """The nodes as results of one call of a region, whose arguments the inputs are."""
+        if self.called is None:
+            self.called = uopc_core.checkpoint(self.nodes, self.params)
+            hand_on_origins(self.nodes, set(self.params), self.called)
+        return self.called
 
 
 def _no_object(place: int) -> Any:
