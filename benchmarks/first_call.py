@@ -143,11 +143,11 @@ def _row(case: str) -> list[Row]:
 
 
 def _imports(quick: bool) -> Mapping[str, Times]:
-    """Seconds of ``import``, in processes of their own."""
+    """Seconds of ``import``, that of NumPy included, in processes of their own."""
     taken: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(1 if quick else ROUNDS):
-            for library in ("numpy", OURS, "jax", "numba", "numexpr", "torch"):
+            for library in (OURS, "jax", "numba", "torch"):
                 if installed(library) is not None:
                     text = f"import time; t = time.perf_counter(); import {library}; print(time.perf_counter() - t)"
                     taken.setdefault(library, []).append(float(_in_a_fresh_process(folder, "-c", text)))

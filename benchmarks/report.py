@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks import growth
 from benchmarks.cheap_gradient import WANTED
 from benchmarks.contest import OURS, installed
-from benchmarks.results import best_peer, latest, nearest_limit, readable
+from benchmarks.results import best_peer, latest, nearest_limit, readable, save
 
 __all__ = ["chart", "main", "ratios", "tables"]
 
@@ -167,7 +167,7 @@ def chart(result: Result, path: Path) -> None:
     axes.set_xticks(marks, [f"{m:g}" for m in marks])
     axes.minorticks_off()
     axes.legend(loc="lower right")
-    figure.savefig(path)
+    save(figure, path)
 
 
 def _collected() -> dict[str, Any]:
