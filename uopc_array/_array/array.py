@@ -7,7 +7,13 @@ from types import FunctionType, GenericAlias
 from typing import Any, Self, cast
 
 from uopc_array._array.assignment import assign
-from uopc_array._array.at_once import assigned_at_once, item_at_once, view_at_once
+from uopc_array._array.at_once import (
+    assigned_at_once,
+    holds_value_to_read,
+    holds_value_to_write,
+    item_at_once,
+    view_at_once,
+)
 from uopc_array._array.described_methods import DescribedMethods
 from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_element, read, read_any
 from uopc_array._array.lenses import Lens
@@ -127,7 +133,7 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
         Raises:
             IndexError: an index that is out of bounds, or no index at all.
         """
-        if self._value is not None:
+        if self._value is not None or (self._own_node.op is _BUFFER and holds_value_to_read(self, key)):
             item = item_at_once(self, key)
             if item is not None:
                 return item
@@ -171,7 +177,8 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
             IndexError: an index that is out of bounds, or no index at all.
             ShapeError: a value that cannot be broadcast to the place.
         """
-        if self._value is not None and assigned_at_once(self, key, value):
+        is_known = self._value is not None or (self._own_node.op is _BUFFER and holds_value_to_write(self, key, value))
+        if is_known and assigned_at_once(self, key, value):
             return
         try:
             assign(self, key, value)

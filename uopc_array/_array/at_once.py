@@ -6,6 +6,8 @@ an assignment writes into it, and a view is a view of NumPy's, which is current 
 it is a part of.
 Only what has the same bits as the graph goes this way: functions of which NumPy's are exact. The others have a program
 (see `programs`).
+A large array in memory holds its value too, from when a small part of it is read or written: that part is known and
+small. What is done with the whole of it is the graph's.
 
 The bound is where a statement costs alike both ways. To record an operation, plan it and call its kernel costs some
 20 us, whatever the size; NumPy passes over memory once an operation, which takes some 10 us for 32,768 elements in the
@@ -28,7 +30,7 @@ from uopc_array._array.tracing import records
 from uopc_array._array.view import View
 from uopc_core import AT_ONCE, DTYPES, EXECUTORS, DType, Ops, UOp, converted, current, value_now
 from uopc_core.errors import IndexBoundsError
-from uopc_core.frontend.cells import HAS_GLOBAL_LOCK, Root, root_of
+from uopc_core.frontend.cells import HAS_GLOBAL_LOCK, Root, root_of, take_value
 
 __all__ = [
     "LARGEST",
@@ -39,6 +41,8 @@ __all__ = [
     "copied_at_once",
     "handle_on",
     "handle_on_new",
+    "holds_value_to_read",
+    "holds_value_to_write",
     "in_place_at_once",
     "is_large_together",
     "item_at_once",
@@ -124,7 +128,8 @@ def known(x: Handle) -> Any:
     value = x._value
     if value is not None:
         alias = x._own_alias
-        return value if alias is None or alias.memory is None or alias.memory is alias.base._value else None
+        is_current = alias is None or alias.memory is None or alias.memory is alias.base._value
+        return value if is_current and value.size <= LARGEST else None
     if x._own_node.op not in (_BUFFER, _CONST) or x._is_shadowed:
         return None
     node = x._uop
@@ -160,6 +165,8 @@ def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: boo
         return None
     if type(y) in _NUMBERS:
         b = y
+        if a.size > LARGEST:
+            return None
     elif type(y) is type(x):
         b = y._value
         if b is None:
@@ -193,7 +200,7 @@ def _kind_of(b: Any) -> str:
 def is_large_together(a: Any, b: Any) -> bool:
     """Whether two values are broadcast to what is no longer small."""
     if type(b) is complex or a.shape == b.shape:
-        return False
+        return a.size > LARGEST
     try:
         return np.broadcast(a, b).size > LARGEST
     except ValueError:  # the longer way has words for it
@@ -265,6 +272,8 @@ def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any, kinds: s
     a = x._value
     if type(a) is not _NDARRAY:
         return None if a is None else at_once(function, x, y, False, kinds)
+    if a.size > LARGEST:
+        return None
     alias = x._own_alias
     if alias is not None and not _may_write(alias):
         return None
@@ -295,6 +304,44 @@ def _may_write(alias: Any) -> bool:
     return alias.is_writable and (alias.memory is None or alias.memory is alias.base._value)
 
 
+def holds_value_to_read(x: Handle, key: Any) -> bool:
+    """Whether an array in memory holds its value from now on, since `key`, of basic items, selects a small part of it,
+    and nobody else sees the memory.
+    """
+    most = bound()
+    if not most or not _may_hold_value(x) or not is_plain_key(key):
+        return False
+    try:
+        if x._own_node.realized.array[key].size > most:
+            return False
+    except IndexError:  # the longer way has words for it
+        return False
+    take_value(x)
+    return x._value is not None
+
+
+def holds_value_to_write(x: Handle, key: Any, value: Any) -> bool:
+    """Whether an array in memory holds its value from now on, since what is assigned to `key`, of basic items, is known
+    and small, and nobody else sees the memory.
+    """
+    if not bound() or not _may_hold_value(x) or not is_plain_key(key):
+        return False
+    if type(value) not in _STORED and (known(value) if type(value) is type(x) else of_numpy(value)) is None:
+        return False
+    take_value(x)
+    return x._value is not None
+
+
+def _may_hold_value(x: Handle) -> bool:
+    """Whether `x`, on a leaf of memory, is of no view, trace or derivative."""
+    alias = x._own_alias
+    return (
+        (alias is None or not (alias.is_claim or alias.is_view or alias.is_shared))
+        and not (x._is_shadowed or x._own_node.flags or x._weak or records())
+        and len(x._own_node.shape) > 0
+    )
+
+
 def item_at_once(x: A, key: Any) -> A | None:
     """``x[key]``, if `x` is known and small, and `key` of basic items or one known array of integers or bool."""
     value = x._value
@@ -313,6 +360,8 @@ def item_at_once(x: A, key: Any) -> A | None:
         return None
     if type(item) is not _NDARRAY:
         alias = None
+    elif item.size > LARGEST:
+        return None
     elif alias is None or (alias.memory is None and alias.is_writable):
         alias = _new(Part)
         alias.base, alias.memory, alias.keys, alias.is_writable = x, value, (key,), True
@@ -365,7 +414,7 @@ def view_at_once(x: A, lens: Lens) -> A | None:
     base, memory, keys = x, value, ()
     if alias is not None and alias.memory is not None:
         base, memory, keys = alias.base, alias.memory, alias.keys
-    if len(keys) >= MOST_LENSES - 1 or not memory.flags.c_contiguous:
+    if len(keys) >= MOST_LENSES - 1 or value.size > LARGEST or not memory.flags.c_contiguous:
         return None
     try:
         item = lens.on_array(value)

@@ -91,7 +91,7 @@ def of_known(
                 if _is_keyed(x, key, values, is_of_elements):
                     continue
                 return of_known(cls, native, name, nodes, args, is_array) if is_of_elements else None
-        elif x._own_alias is not None and (value := known(x)) is None:
+        elif value.size > LARGEST or (x._own_alias is not None and (value := known(x)) is None):
             return None
         values.append(value)
         if is_of_elements:

@@ -49,6 +49,7 @@ __all__ = [
     "replace_all",
     "root_of",
     "stand_in",
+    "take_value",
     "write_element",
     "write_in_memory",
 ]
@@ -428,6 +429,28 @@ def write_in_memory(cell: Cell, lenses: Sequence[Lens], store: Store, key: Any, 
     if root is not None:
         root.note_writer()
     return not claim.is_broken
+
+
+def take_value(handle: Any) -> None:
+    """Let a handle whose memory nobody else sees hold what is in it as a known value, in the place of a node. Views
+    that have nodes of their own follow it when they are read.
+    """
+    if not is_leaf(handle):
+        make_leaf(handle)
+    claim = _enter(handle)
+    if claim is None or claim.memory is None:
+        return
+    node = handle._own_node
+    # one step
+    claim.writers -= 1
+    if claim.writers or claim.is_broken or handle._own_alias is not claim or handle._own_node is not node:
+        return
+    handle._own_alias = claim.root
+    if claim.root is not None:
+        claim.root.version += 1
+    handle._value, claim.memory = claim.memory, None
+    node.held -= 1
+    del handle._own_node
 
 
 def change_in_memory(cell: Cell, lenses: Sequence[Lens], change: Change, arguments: Sequence[Any]) -> bool:
