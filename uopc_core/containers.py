@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import sys
 import time
+from _thread import _count as count_threads  # that Python has started
 from _thread import get_ident
 from collections import namedtuple
 from collections.abc import Iterator
@@ -38,7 +39,9 @@ def _leave_in_the_end() -> None:
 
 def _begin_to_end() -> None:
     _ending.append(True)
-    finish_what_is_short()  # who is loading optree
+    if count_threads() and "optree" not in sys.modules:
+        _put(pytrees, plain_trees)  # so that nobody begins to load optree
+    finish_what_is_short()  # who is loading it
 
 
 def leave_optree() -> None:

@@ -9,7 +9,9 @@ nothing any more, is loaded before (see `endings`).
 
 from __future__ import annotations
 
+import errno
 import sys
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
@@ -22,6 +24,9 @@ __all__ = ["LazyModule", "compute_with", "late_property", "load_name", "load_wha
 
 T = TypeVar("T")
 
+_TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
+_PATIENCE_S = 10.0  # for a process that may open few files
+_POLL_S = 0.01
 _loaded: dict[str, ModuleType] = {}  # those that somebody asked for here; at the end `sys.modules` is empty
 _computing: dict[str, Callable[[], object] | None] = {}  # modules that arrays are computed with, and what follows
 
@@ -78,9 +83,17 @@ def _load(name: str) -> ModuleType:
 
 
 def _import(name: str) -> ModuleType:
-    module = import_module(name)
-    _enter(name, module)
-    return module
+    end = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            module = import_module(name)
+        except OSError as error:
+            if error.errno not in _TOO_MANY_FILES or time.monotonic() > end:
+                raise
+            time.sleep(_POLL_S)  # compilers that work in the background give some back
+        else:
+            _enter(name, module)
+            return module
 
 
 def _enter(name: str, module: ModuleType) -> None:

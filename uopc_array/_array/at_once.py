@@ -164,9 +164,7 @@ def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: boo
     if a is None:
         return None
     if type(y) in _NUMBERS:
-        b = y
-        if a.size > LARGEST:
-            return None
+        b = y if a.size <= LARGEST else None
     elif type(y) is type(x):
         b = y._value
         if b is None:
@@ -177,9 +175,9 @@ def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: boo
             return None
     else:
         b = y if type(y) is complex else of_numpy(y)
-        if b is None or is_large_together(a, b):
+        if b is not None and is_large_together(a, b):
             return None
-    if kinds and not (a.dtype.kind in kinds and (type(b) is int or _kind_of(b) in kinds)):
+    if b is None or (kinds and not (a.dtype.kind in kinds and (type(b) is int or _kind_of(b) in kinds))):
         return None
     try:
         value = _run(function, b, a) if is_reflected else _run(function, a, b)
