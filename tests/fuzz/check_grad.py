@@ -1,4 +1,5 @@
-"""Derivatives: reverse against forward mode, central differences of NumPy's run, under jit, and the second order.
+"""Derivatives: reverse against forward mode, central differences of NumPy's run, under jit, through functions that are
+called as units, and the second order.
 
 The function is the sum of all floating results, each with weights of its own. Where it has a kink at the point, where
 its value is not finite, or where it is too sensitive for differences to mean anything, nothing is compared. Whether a
@@ -7,6 +8,7 @@ derivative is right is found out interpreted; compiled it must have the same bit
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +26,11 @@ STEP = 1e-5
 NEAR, MODES_AGREE = 2e-5, 1e-8  # relative to the sum of magnitudes: of differences, of two modes of one derivative
 NOISE = 1e-5  # what a value of 1 adds to the magnitudes: differences lose its last digits
 
+UNITS: dict[str, Callable[[Any], Any]] = {
+    "checkpoint": xp.checkpoint,
+    "jit(inline=False)": functools.partial(xp.jit, inline=False),
+}
+
 Values = np.ndarray[Any, Any]
 
 
@@ -33,10 +40,15 @@ def _weights(results: Sequence[Values]) -> list[Values | None]:
 
 
 class _Problem:
-    """A program as a real function of its floating arrays, ours and NumPy's."""
+    """A program as a real function of its floating arrays, ours and NumPy's.
 
-    def __init__(self, program: Program) -> None:
+    Args:
+        wrap: what ours is made of the program by; by default nothing.
+    """
+
+    def __init__(self, program: Program, wrap: Callable[[Any], Any] = lambda f: f) -> None:
         self.program = program
+        self.wrap = wrap
         self.arguments = program.arguments
         self.places = [k for k, x in enumerate(self.arguments) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
         self.point = [self.arguments[k] for k in self.places]
@@ -55,7 +67,8 @@ class _Problem:
         return full
 
     def _total(self, ns: Any, floats: Sequence[Any]) -> Any:
-        results = self.program.pure(ns)(*self._all(floats, ns))
+        function = self.program.pure(ns)
+        results = (self.wrap(function) if ns is xp else function)(*self._all(floats, ns))
         terms = [ns.sum(x * w) for x, w in zip(results, self.weights, strict=True) if w is not None]
         return sum(terms[1:], terms[0])
 
@@ -139,6 +152,24 @@ def _first_order(problem: _Problem) -> Failure | None:
         for a, b in zip(reverse, compiled(*_arrays(point)), strict=True):
             if not np.allclose(a, np.asarray(b), rtol=1e-7, atol=1e-9 * size + 1e-12):
                 return Failure("grad: jit", f"grad: jit(grad) call {number + 1} gives {np.asarray(b)!r}, grad {a!r}")
+    return _units(problem, reverse, size)
+
+
+def _units(problem: _Problem, reverse: Sequence[Values], size: float) -> Failure | None:
+    """The program called as a unit has the derivatives of the program, in both modes."""
+    v = problem.direction(1)
+    for name, wrap in UNITS.items():
+        unit = _Problem(problem.program, wrap)
+        found = [np.asarray(x) for x in _gradient(unit)(*_arrays(unit.point))]
+        for a, b in zip(reverse, found, strict=True):
+            if not np.allclose(a, b, rtol=1e-7, atol=1e-9 * size + 1e-12):
+                return Failure(f"grad: {name}", f"grad: {name} has the gradient {b!r}, the program itself {a!r}")
+        _, tangent = xp.jvp(unit.ours, tuple(_arrays(unit.point)), tuple(_arrays(v)))
+        backward, _ = _dot(found, v)
+        if abs(float(tangent) - backward) > MODES_AGREE * (size + abs(backward)) and not _sensitive(
+            unit, _gradient(unit), v, backward, abs(float(tangent) - backward)
+        ):
+            return Failure(f"grad: {name}, modes", f"grad: {name}: reverse {backward!r}, forward {float(tangent)!r}")
     return None
 
 
