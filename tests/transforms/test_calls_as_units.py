@@ -365,6 +365,43 @@ def test_a_step_of_training_makes_no_plan_again() -> None:
     assert made[-1] == made[-2]
 
 
+@unit
+def test_constants_inside_that_change_from_step_to_step_are_scalars_of_the_plan(wrap: Any) -> None:
+    """Also in units in units, beside other constants, and where two of them happen to be equal."""
+    made: list[int] = []
+    w, x = xp.asarray(np.eye(3) * 0.5), xp.asarray(np.ones((4, 3)))
+    for number in range(5):
+        rate, other = 0.3 / (number + 17.0), 0.25 if number == 2 else 0.3 / (number + 17.0)
+
+        def model(w: Any, one: Any, wrap: Any, rate: float = rate, other: float = other) -> Any:
+            inner = wrap(lambda y: xp.tanh(y * rate) + y * 1.7)
+            return wrap(lambda x: inner(x @ w) * rate + inner(x) * (other + 0.001))(x) + one
+
+        value, g = xp.value_and_grad(lambda w: xp.sum(model(w, 0.75, wrap) ** 2))(w)
+        want_value, want = xp.value_and_grad(lambda w: xp.sum(model(w, 0.75, lambda f: f) ** 2))(w)
+        np.testing.assert_allclose(float(value), float(want_value), rtol=1e-14)
+        before = plan_stats()["made"]
+        np.testing.assert_allclose(np.asarray(g), np.asarray(want), rtol=1e-13)
+        made.append(plan_stats()["made"] - before)
+    assert made[3:] == [0, 0]
+
+
+@unit
+def test_a_constant_among_the_arguments_leaves_the_results_one_call(wrap: Any) -> None:
+    f = wrap(lambda x, rate: (x * rate, xp.sin(x) + rate))
+    plans: list[Plan] = []
+
+    def outer(x: Any) -> Any:
+        a, b = f(x, xp.full(4, 0.3125))
+        plans.append(make_plan([a._uop, b._uop], keep_held=False)[0])
+        return a + b
+
+    with xp.context(at_once=0):
+        got = xp.jit(outer)(xp.asarray(X))
+    np.testing.assert_allclose(np.asarray(got), X * 0.3125 + np.sin(X) + 0.3125)
+    assert [type(step) for step in plans[0].steps] == [RegionCall]
+
+
 def test_the_plan_of_a_region_prints_once_below_the_plan_that_calls_it() -> None:
     layer = xp.checkpoint(lambda x: xp.tanh(x) * x)
     texts: list[str] = []

@@ -14,7 +14,7 @@ from uopc_core.ir.op import VIEW_OPS, Ops
 from uopc_core.ir.region import MAX_HEIGHT, Line, Region
 from uopc_core.ir.uop import TYPED_BY_DTYPE, UOp, walk
 
-__all__ = ["Closed", "Passed", "close", "in_place", "instance", "key_of_call"]
+__all__ = ["Closed", "Passed", "call_region", "close", "in_place", "instance", "key_of_call"]
 
 _CONST, _CALL, _PARAM = Ops.CONST, Ops.CALL, Ops.PARAM
 Fields = dict[UOp, tuple[Ops, tuple[UOp, ...]]]
@@ -27,6 +27,11 @@ def key_of_call(node: UOp, src: Sequence[UOp]) -> Hashable:
         src: the sources of `node`, or what stands in their place.
     """
     return node.arg[:-1], tuple(src)
+
+
+def call_region(region: Region, arguments: tuple[UOp, ...], output: int) -> UOp:
+    """One output of a call."""
+    return UOp.new(_CALL, arguments, (region, output))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,10 @@ class Closed:
     def _result(self, result: int | Passed | UOp, src: tuple[UOp, ...], input_of: Callable[[int], UOp]) -> UOp:
         if isinstance(result, UOp):
             return result
-        return input_of(result.number) if isinstance(result, Passed) else UOp.new(_CALL, src, (self.region, result))
+        if isinstance(result, Passed):
+            return input_of(result.number)
+        assert self.region is not None, self
+        return call_region(self.region, src, result)
 
 
 def close(roots: Sequence[UOp], inputs: Sequence[UOp], scalars: bool = False) -> Closed:

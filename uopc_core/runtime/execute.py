@@ -36,6 +36,7 @@ else:
 
 __all__ = ["MAX_DEPTH", "program_now", "realize_all", "value_now"]
 
+_CALL = Ops.CALL
 MAX_DEPTH = 1000  # a handle whose graph is deeper realizes itself
 DIRECT_WORK = 100_000  # work up to which a cold graph is evaluated node by node, without a plan
 CALL_WORK = 300  # what a NumPy call counts for besides its elements
@@ -58,17 +59,20 @@ class _Record:
 
     def __init__(self, canonical: Canonical) -> None:
         self.runs = 0
-        self.work = sum([_work_of(node, op) for node, op, _ in canonical.order])
+        self.work = sum(
+            [
+                prod(node.shape) + CALL_WORK if op is not _CALL else _work_of_call(node)
+                for node, op, _ in canonical.order
+            ]
+        )
         self.is_direct = self.work <= DIRECT_WORK and not any(
             may_be_contraction(op, node.arg, src) for node, op, src in canonical.order
         )
         self.program: NumPyProgram | None = None
 
 
-def _work_of(node: UOp, op: Ops) -> int:
-    """Elements, and what NumPy's calls take besides; of a region the part for one output."""
-    if op is not Ops.CALL:
-        return prod(node.shape) + CALL_WORK
+def _work_of_call(node: UOp) -> int:
+    """Elements, and what NumPy's calls take besides, in a region: the part for one output."""
     region: Region = node.arg[0]
     return (region.elements + region.operations * CALL_WORK) // len(region.outputs)
 
@@ -213,7 +217,7 @@ def _is_tiny(outputs: dict[UOp, None], seen: dict[UOp, tuple[UOp, ...]]) -> bool
         seen[node] = src
         if op in CONST_FORMS and const_of(node) is not None and node not in outputs:
             continue
-        work += _work_of(node, op)
+        work += prod(node.shape) + CALL_WORK if op is not _CALL else _work_of_call(node)
         if work > TOO_SMALL:
             return False
         if node.held and op in WORTH_KEEPING:

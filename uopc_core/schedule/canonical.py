@@ -10,13 +10,16 @@ change the key.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from uopc_core.ir.calls import call_region, close, instance, key_of_call
 from uopc_core.ir.composite import CONST_FORMS, unbroadcast
 from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import ALONG_AXES, CALLS, ELEMENTWISE, FOR_DERIVATIVES, Ops
-from uopc_core.ir.uop import TYPED_BY_DTYPE, Scalar, UOp
+from uopc_core.ir.region import Region
+from uopc_core.ir.uop import TYPED_BY_DTYPE, Scalar, UOp, walk
 
 __all__ = ["WORTH_KEEPING", "Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
 
@@ -94,6 +97,7 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
     leaves: dict[UOp, int] = {}
     entries: list[Hashable] = []
     constants: dict[UOp, UOp] = {}
+    calls: dict[Hashable, Hashable] = {}
     bound: list[UOp] = []
     held: list[UOp] = []
     stack: list[UOp] = [*reversed(roots)]
@@ -126,7 +130,10 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
             if len(stack) > n_stack:
                 continue
             order.append((node, op, src))
-            entry = _entry(order[-1], numbers, constants, bound)
+            if op in CALLS:
+                entry = _entry_of_call(order[-1], numbers, constants, bound, calls)
+            else:
+                entry = _entry(order[-1], numbers, constants, bound)
             if keep_held and node.held and op in WORTH_KEEPING:
                 held.append(node)
         stack.pop()
@@ -166,12 +173,39 @@ def _entry(computed: Computed, numbers: dict[UOp, int], constants: dict[UOp, UOp
     return (op, node.arg, *sources)
 
 
+def _entry_of_call(
+    computed: Computed,
+    numbers: dict[UOp, int],
+    constants: dict[UOp, UOp],
+    bound: list[UOp],
+    calls: dict[Hashable, Hashable],
+) -> Hashable:
+    """The same of an output of a call, of which all use the same constants; `calls` is told what is said of each."""
+    node, op, src = computed
+    call = key_of_call(node, src)
+    if call not in calls:
+        said: Any = _entry(computed, numbers, constants, bound)
+        sources = said[2:]
+        if op is Ops.CALL:
+            lifted = _lifted(node.arg[0])
+            bound += lifted.constants
+            sources = (lifted.region, *[None if i is None else sources[i] for i in lifted.arguments])
+        calls[call] = (len(calls), *sources)
+    return (op, node.arg[1:] if op is Ops.CALL else node.arg, calls[call])
+
+
 def _changing_constant(node: UOp) -> UOp | None:
     """The CONST or scalar PARAM that `node` broadcasts, when its value is to be a run-time scalar."""
     node = unbroadcast(node)
     if node.op is _CONST:
         return None if _is_literal(node.arg) else node
     return node if node.op is _PARAM and node.arg[2] == "scalar" else None
+
+
+def _is_changing(node: UOp) -> bool:
+    """Whether this is one number that does not belong to the key, in any shape."""
+    node = unbroadcast(node)
+    return node.op is _CONST and not _is_literal(node.arg)
 
 
 def _is_constant(node: UOp) -> bool:
@@ -197,19 +231,28 @@ def rebuild(canonical: Canonical) -> list[UOp]:
     """
     n_buffers = len(canonical.leaves)
     made: dict[UOp, UOp] = {leaf: UOp.param(i, leaf.shape, leaf.dtype) for leaf, i in canonical.leaves.items()}
-    next_scalar = n_buffers
+    dtypes = enumerate(canonical.scalar_dtypes, n_buffers)
+    scalars = iter([UOp.param(i, (), dtype, "scalar") for i, dtype in dtypes])
+    calls: dict[Hashable, tuple[UOp, ...]] = {}
+
+    def over(src: tuple[UOp, ...]) -> list[UOp]:
+        return [made[s] if s in made else _broadcast(next(scalars), s.shape) for s in src]
+
     for node, op, src in canonical.order:
         if op in _BROADCASTS and _is_constant(node):
             made[node] = node
             continue
-        sources: list[UOp] = []
-        for s in src:
-            known = made.get(s)
-            if known is None:
-                scalar = UOp.param(next_scalar, (), canonical.scalar_dtypes[next_scalar - n_buffers], "scalar")
-                next_scalar += 1
-                known = scalar if s.shape == () else _broadcast(scalar, s.shape)
-            sources.append(known)
+        if op in CALLS:
+            call = key_of_call(node, src)
+            if call not in calls:
+                given = over(src)
+                calls[call] = _lifted(node.arg[0]).over(given, scalars) if op is Ops.CALL else tuple(given)
+            if op is Ops.CALL:
+                made[node] = call_region(_lifted(node.arg[0]).region, calls[call], node.arg[1])
+            else:
+                made[node] = node.apart(op, src) if calls[call] == src else node.over(calls[call], op)
+            continue
+        sources = over(src)
         if op in FOR_DERIVATIVES:
             made[node] = sources[0]
         elif tuple(sources) == src:  # of constants and counters alone: the user's own node, which may be computed
@@ -230,4 +273,64 @@ def params_of(canonical: Canonical) -> list[UOp]:
 
 def _broadcast(scalar: UOp, shape: Iterable[int]) -> UOp:
     shape = tuple(shape)
-    return scalar.reshape((1,) * len(shape)).expand(shape)
+    return scalar.reshape((1,) * len(shape)).expand(shape) if shape else scalar
+
+
+# ------------------------------------------------------------------------------------------------------------ regions
+
+
+@dataclass(frozen=True)
+class _Lifted:
+    """A region whose changing constants are arguments: one plan serves all that differ in these alone.
+
+    Attributes:
+        region: with a scalar parameter for each use of a changing constant.
+        arguments: of a call, by its parameters: the number of an argument of the region that it is made of; None for a
+            constant.
+        constants: in their order.
+    """
+
+    region: Region
+    arguments: tuple[int | None, ...]
+    constants: tuple[UOp, ...]
+
+    def over(self, given: Sequence[UOp], scalars: Iterator[UOp]) -> tuple[UOp, ...]:
+        """The arguments of a call, for those of the region that it is made of."""
+        return tuple([next(scalars) if i is None else given[i] for i in self.arguments])
+
+
+def _lifted(region: Region) -> _Lifted:
+    return region.kept("lifted", lambda: _lift(region))
+
+
+def _lift(region: Region) -> _Lifted:
+    inputs, outputs = instance(region)
+    n_inputs = len(inputs)
+    constants: list[UOp] = []
+
+    def scalar_for(constant: UOp) -> UOp:
+        inputs.append(UOp.param(len(inputs), (), constant.dtype, "scalar"))
+        constants.append(constant)
+        return inputs[-1]
+
+    made: dict[UOp, UOp] = {}
+    calls: dict[Hashable, tuple[UOp, ...]] = {}
+    for node in walk(outputs):
+        if node.op in CONST_FORMS and _is_changing(node):
+            continue  # a parameter for each use
+        sources = [made[s] if s in made else _broadcast(scalar_for(unbroadcast(s)), s.shape) for s in node.src]
+        if node.op is not Ops.CALL:
+            made[node] = node.over(tuple(sources))
+            continue
+        call, inner = key_of_call(node, node.src), _lifted(node.arg[0])
+        if call not in calls:
+            calls[call] = inner.over(sources, iter([scalar_for(x) for x in inner.constants]))
+        made[node] = call_region(inner.region, calls[call], node.arg[1])
+    closed = close([made[output] for output in outputs], inputs, scalars=True)
+    numbers = [i for i in closed.arguments if isinstance(i, int)]
+    assert closed.region is not None, region
+    return _Lifted(
+        closed.region,
+        tuple([i if i < n_inputs else None for i in numbers]),
+        tuple([constants[i - n_inputs] for i in numbers if i >= n_inputs]),
+    )

@@ -20,6 +20,6 @@ def may_be_contraction(op: Ops, arg: Any, src: Sequence[UOp]) -> bool:
     """Whether a plan must decide about a node of these fields: it may be a product large enough for the library, or a
     call of a region, in which there may be one.
     """
-    if op is Ops.CALL:
-        return True
-    return op is Ops.REDUCE and arg[0] is Ops.ADD and prod(src[0].shape) >= MIN_LIBRARY_WORK
+    if op is not Ops.REDUCE:
+        return op is Ops.CALL
+    return arg[0] is Ops.ADD and prod(src[0].shape) >= MIN_LIBRARY_WORK
