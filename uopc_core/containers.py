@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import atexit
 import sys
+import threading
 import time
-from _thread import _count as count_threads  # that Python has started
 from _thread import get_ident
 from collections import namedtuple
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from uopc_core.endings import before_finalizers, when_main_ends
 from uopc_core.lazy import LazyModule
-from uopc_core.once import finish_what_is_short
+from uopc_core.once import finish_what_is_short, is_own
 
 __all__ = ["NAMESPACE", "leave_optree", "pytrees", "same_structure"]
 
@@ -39,8 +39,8 @@ def _leave_in_the_end() -> None:
 
 def _begin_to_end() -> None:
     _ending.append(True)
-    if count_threads() and "optree" not in sys.modules:
-        _put(pytrees, plain_trees)  # so that nobody begins to load optree
+    if any([thread is not threading.main_thread() and not is_own(thread) for thread in threading.enumerate()]):
+        assert pytrees.tree_flatten  # loaded, so that none of them begins to load it later
     finish_what_is_short()  # who is loading it
 
 

@@ -21,9 +21,10 @@ from typing import Any
 
 from uopc_core.forks import in_forked_child
 
-__all__ = ["Task", "do_side_by_side", "finish_what_is_short", "once", "task_for"]
+__all__ = ["THREADS", "Task", "do_side_by_side", "finish_what_is_short", "is_own", "once", "task_for"]
 
 PATIENCE_S = 90  # longer than a compiler may take
+THREADS = "uopc"  # what the names of our own threads begin with
 
 
 class Task:
@@ -156,12 +157,17 @@ def _is_main() -> bool:
     return get_ident() == threading.main_thread().ident
 
 
+def is_own(thread: threading.Thread) -> bool:
+    """Whether this is a thread of this package, which ends with the process."""
+    return thread.name.startswith(THREADS)
+
+
 def _start_thread(function: Callable[[], None]) -> bool:
     """Whether there is a thread now that calls `function`; nobody waits for it at the end of the process."""
     if sys.is_finalizing():
         return False
     try:
-        threading.Thread(target=function, name="uopc", daemon=True).start()
+        threading.Thread(target=function, name=THREADS, daemon=True).start()
     except RuntimeError:  # no more threads, or none on this platform
         return False
     return True

@@ -136,7 +136,16 @@ def test_any_program_of_reads_and_writes_gives_what_numpy_gives(steps: Any, is_h
 
 
 @pytest.mark.parametrize(
-    "read", [lambda x: x[2, 3], lambda x: x[2], lambda x: x[:, 3], lambda x: x[2, :5] + x[3, :5], lambda x: x[2] @ x[3]]
+    "read",
+    [
+        lambda x: x[2, 3],
+        lambda x: x[2],
+        lambda x: x[:, 3],
+        lambda x: x[2, :5] + x[3, :5],
+        lambda x: x[2] @ x[3],
+        lambda x: x[xp.asarray([2, 9])[0], : xp.asarray([2, 9])[1]],
+        lambda x: x[xp.asarray([2, 3])],
+    ],
 )
 def test_small_parts_are_computed_at_the_line(read: Callable[[Any], Any]) -> None:
     x = in_memory(np.ones(SHAPE))

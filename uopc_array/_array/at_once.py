@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import Context
+from math import prod
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -303,26 +304,41 @@ def _may_write(alias: Any) -> bool:
 
 
 def holds_value_to_read(x: Handle, key: Any) -> bool:
-    """Whether an array in memory holds its value from now on, since `key`, of basic items, selects a small part of it,
-    and nobody else sees the memory.
+    """Whether an array in memory holds its value from now on, since `key`, as for `item_at_once`, selects a small part
+    of it, and nobody else sees the memory.
     """
     most = bound()
-    if not most or not _may_hold_value(x) or not is_plain_key(key):
+    if not most or not _may_hold_value(x):
         return False
-    try:
-        if x._own_node.realized.array[key].size > most:
+    if not is_plain_key(key):
+        key = _in_ints(key)
+        if not is_plain_key(key):
+            key = _places(key)
+            if key is None:
+                return False
+    if type(key) is _NDARRAY:
+        n = key.size * _row_size(x._own_node.shape)
+    else:
+        try:
+            n = x._own_node.realized.array[key].size
+        except IndexError:  # the longer way has words for it
             return False
-    except IndexError:  # the longer way has words for it
+    if n > most:
         return False
     take_value(x)
     return x._value is not None
+
+
+def _row_size(shape: tuple[int, ...]) -> int:
+    """Elements behind each index of the first axis."""
+    return prod(shape[1:])
 
 
 def holds_value_to_write(x: Handle, key: Any, value: Any) -> bool:
     """Whether an array in memory holds its value from now on, since what is assigned to `key`, of basic items, is known
     and small, and nobody else sees the memory.
     """
-    if not bound() or not _may_hold_value(x) or not is_plain_key(key):
+    if not bound() or not _may_hold_value(x) or not (is_plain_key(key) or is_plain_key(_in_ints(key))):
         return False
     if type(value) not in _STORED and (known(value) if type(value) is type(x) else of_numpy(value)) is None:
         return False
@@ -379,7 +395,7 @@ def _picked_at_once(x: A, value: Any, key: Any) -> A | None:
     places = _places(key)
     if places is None or not value.ndim:
         return None
-    if places.dtype.kind != "b" and places.size * (value.size // (value.shape[0] or 1)) > LARGEST:
+    if places.dtype.kind != "b" and places.size * _row_size(value.shape) > LARGEST:
         return None
     try:
         return type(x)._from_value(value[places])

@@ -16,6 +16,7 @@ from functools import partial
 
 from uopc_core.errors import CompileError, SettingsError
 from uopc_core.forks import in_forked_child
+from uopc_core.once import THREADS
 
 __all__ = ["in_background", "warn_once"]
 
@@ -34,7 +35,7 @@ class _Worker:
     def put(self, work: Callable[[], object]) -> None:
         self.work.put(work)
         if self.thread is None or not self.thread.is_alive():
-            thread = threading.Thread(target=self.run, name="uopc-compile", daemon=True)
+            thread = threading.Thread(target=self.run, name=f"{THREADS}-compile", daemon=True)
             thread.start()
             self.thread = thread
         if not self._is_registered:
