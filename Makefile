@@ -50,7 +50,7 @@ test-versions: $(VENV)/.ready-test
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) $(VERSION_TESTS) $(PYTEST_ARGS)
 
 test-reliability: $(VENV)/.ready-test
-	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) tests/reliability \
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) --dist worksteal tests/reliability \
 		--reliability --reliability-page docs/reliability.md $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-test

@@ -307,9 +307,6 @@ def holds_value_to_read(x: Handle, key: Any) -> bool:
     """Whether an array in memory holds its value from now on, since `key`, as for `item_at_once`, selects a small part
     of it, and nobody else sees the memory.
     """
-    most = bound()
-    if not most or not _may_hold_value(x):
-        return False
     if not is_plain_key(key):
         key = _in_ints(key)
         if not is_plain_key(key):
@@ -323,7 +320,7 @@ def holds_value_to_read(x: Handle, key: Any) -> bool:
             n = x._own_node.realized.array[key].size
         except IndexError:  # the longer way has words for it
             return False
-    if n > most:
+    if n > LARGEST or n > bound() or not _may_hold_value(x):
         return False
     take_value(x)
     return x._value is not None
@@ -338,9 +335,9 @@ def holds_value_to_write(x: Handle, key: Any, value: Any) -> bool:
     """Whether an array in memory holds its value from now on, since what is assigned to `key`, of basic items, is known
     and small, and nobody else sees the memory.
     """
-    if not bound() or not _may_hold_value(x) or not (is_plain_key(key) or is_plain_key(_in_ints(key))):
-        return False
     if type(value) not in _STORED and (known(value) if type(value) is type(x) else of_numpy(value)) is None:
+        return False
+    if not bound() or not _may_hold_value(x) or not (is_plain_key(key) or is_plain_key(_in_ints(key))):
         return False
     take_value(x)
     return x._value is not None
