@@ -47,7 +47,7 @@ REAL_MATH: dict[Ops, MathFunction] = {
     Ops.ATAN: MathFunction("atan"),
     Ops.SINH: MathFunction("sinh"),
     Ops.COSH: MathFunction("cosh"),
-    Ops.TANH: MathFunction("tanh"),
+    Ops.TANH: MathFunction("np_tanh"),
     Ops.ASINH: MathFunction("asinh"),
     Ops.ACOSH: MathFunction("acosh"),
     Ops.ATANH: MathFunction("atanh"),
@@ -61,6 +61,11 @@ REAL_MATH: dict[Ops, MathFunction] = {
 
 # what libm has no function for, of functions that it has
 _REAL_COMPOSED: dict[Ops, str] = {Ops.LOGADDEXP: "logaddexpF", Ops.POW: "powerF"}
+# functions of the header that every compiler makes vectors of: they take two thirds of the time of libm's
+_OWN: dict[tuple[Ops, DType], str] = {
+    (Ops.TANH, dtypes.float32): "np_tanhf",
+    (Ops.TANH, dtypes.float64): "np_tanh",
+}
 
 
 def is_math(op: Ops, dtype: DType) -> bool:
@@ -82,7 +87,10 @@ def _on_elements(need: Need, op: Ops, dtype: DType, vector: bool, how: str) -> s
     function = REAL_MATH[op]
     marks = {"VECTOR": _VECTOR, "SIMD": _SIMD} if vector and function.vector else {}
     name = function.name + ("f" if dtype is dtypes.float32 else "")
-    if op in _REAL_COMPOSED:
+    if (op, dtype) in _OWN:
+        helper(need, _OWN[op, dtype])
+        marks = {"SIMD": _SIMD}
+    elif op in _REAL_COMPOSED:
         helper(need, _REAL_COMPOSED[op], FLOAT=dtype, **marks)
     operands = "NAME" if function.arity == 1 else "NAME2"
     return helper(need, f"{operands}_{how}", FLOAT=dtype, **{operands: name}, **marks)
