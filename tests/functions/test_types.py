@@ -20,6 +20,8 @@ def test_transforms_keep_the_signature() -> None:
     assert_type(xp.value_and_grad(total)(x), tuple[xp.Array, Any])
     assert_type(xp.jvp(total, (x,), (x,)), tuple[xp.Array, xp.Array])
     assert_type(xp.stop_gradient(x), xp.Array)
+    assert_type(xp.checkpoint(scaled)(x, factor=3.0), xp.Array)
+    assert_type(xp.jit(scaled, inline=False)(x, factor=3.0), xp.Array)
 
     @xp.jit
     def plain(x: xp.Array) -> xp.Array:
@@ -36,6 +38,7 @@ def test_transforms_keep_the_signature() -> None:
 def test_a_call_that_does_not_fit_is_found() -> None:
     calls: list[Callable[[], Any]] = [
         lambda: xp.jit(scaled)(xp.ones(3), wrong=1),  # pyright: ignore[reportCallIssue]
+        lambda: xp.checkpoint(scaled)(xp.ones(3), wrong=1),  # pyright: ignore[reportCallIssue]
         lambda: xp.sum(object()),  # pyright: ignore[reportArgumentType]
         lambda: xp.reshape(xp.ones(3)),  # pyright: ignore[reportCallIssue]
     ]

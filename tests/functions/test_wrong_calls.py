@@ -104,6 +104,8 @@ CALLBACKS: dict[str, Callable[[], Any]] = {
     "vjp": lambda: xp.vjp(broken, 1.0),
     "jvp": lambda: xp.jvp(broken, (1.0,), (1.0,)),
     "jit": lambda: xp.jit(broken)(1.0),
+    "checkpoint": lambda: xp.checkpoint(broken)(1.0),
+    "checkpoint in grad": lambda: xp.grad(xp.checkpoint(broken))(1.0),
     "vmap": lambda: xp.vmap(broken)(xp.ones(2)),
     "jacrev": lambda: xp.jacrev(broken)(1.0),
     "jacfwd": lambda: xp.jacfwd(broken)(1.0),

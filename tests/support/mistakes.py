@@ -234,7 +234,7 @@ TRANSFORMS: list[tuple[str, type[Exception], str]] = [
     *[(f"xp.{name}(product, argnums={numbers})(x, x)", ValueError, "expected every argument once, got argnums=")
       for name in ("grad", "jacrev", "jacfwd") for numbers in ("(0, 0)", "(1, -1)")],
     *[(f"xp.{name}(product)(x)", TypeError, "product() missing 1 required positional argument: 'y'")
-      for name in ("grad", "value_and_grad", "jacrev", "jacfwd", "hessian", "jit", "vmap")],
+      for name in ("grad", "value_and_grad", "jacrev", "jacfwd", "hessian", "jit", "vmap", "checkpoint")],
     *[(f"xp.{name}(square)(3)", TypeError, "argument 0 must be floating to differentiate by it, got int64 of shape ()")
       for name in ("grad", "value_and_grad", "jacrev", "jacfwd", "hessian")],
     *[(f"xp.{name}(lambda x: 'text')(x)", TypeError, "got str")

@@ -143,6 +143,22 @@ def test_integers_and_truth_values_go_through(wrap: Any) -> None:
 
 
 @unit
+@pytest.mark.parametrize("around", [xp.jit, xp.grad, lambda f: xp.jit(xp.grad(f))], ids=["jit", "grad", "jit(grad)"])
+def test_what_it_writes_around_it_is_written_at_each_call(wrap: Any, around: Any) -> None:
+    seen, weights = xp.zeros(4), xp.ones(4)
+
+    @wrap
+    def inner(x: Any) -> Any:
+        seen[1] = seen[1] + weights[0]
+        return x * 2.0
+
+    outer = around(lambda x: xp.sum(inner(x)))
+    for turn in range(1, 4):
+        np.asarray(outer(xp.asarray(X)))
+        assert np.asarray(seen).tolist() == [0.0, float(turn), 0.0, 0.0]
+
+
+@unit
 def test_threads_call_it_at_the_same_time(wrap: Any) -> None:
     f = wrap(lambda x: xp.tanh(x) * x)
     gradient = xp.jit(xp.grad(lambda x: xp.sum(f(f(x)))))

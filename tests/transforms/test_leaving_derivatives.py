@@ -90,6 +90,7 @@ MODES: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
     "jvp": lambda f: xp.jvp(f, (P,), (xp.ones(3),)),
     "grad of grad": lambda f: xp.grad(lambda p: xp.sum(xp.grad(f)(p) ** 2))(P),
     "jacfwd": lambda f: xp.jacfwd(f)(P),
+    "checkpoint": lambda f: xp.grad(xp.checkpoint(f))(P),
 }
 
 

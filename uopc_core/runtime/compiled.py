@@ -237,8 +237,8 @@ class _Run:
 
     def call_region(self, inner: _Inner, scalars: Sequence[Any]) -> None:
         """Run a region; its results are the memory of their slots."""
-        arrays = [self._array(slot) for slot in inner.call.inputs]
-        results = run_region(inner.call, inner.prepared, arrays, scalars)
+        memory = [self._memory(slot) for slot in inner.call.inputs]
+        results = run_region(inner.call, inner.prepared, memory, scalars)
         for slot, buffer in zip(inner.call.writes, results, strict=True):
             self._keep(self.placement.root[slot], buffer)
 
@@ -250,6 +250,15 @@ class _Run:
         if buffer.shape == shape and buffer.dtype is self.slots[slot].dtype:
             return buffer
         return Buffer.from_numpy(self._array(slot).reshape(shape), copy=False)
+
+    def _memory(self, slot: int) -> Buffer | Array:
+        """The memory of a slot: a buffer where it is one of its own."""
+        if slot < len(self.buffers):
+            return self.buffers[slot]
+        buffer = self.made.get(self.placement.root[slot])
+        if buffer is not None and buffer.dtype is self.slots[slot].dtype and buffer.shape == self.slots[slot].shape:
+            return buffer
+        return self._array(slot)
 
     def _keep(self, root: int, buffer: Buffer) -> None:
         self.made[root] = buffer

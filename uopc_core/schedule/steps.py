@@ -90,6 +90,11 @@ class RegionCall:
         return [scalars[x.number] if isinstance(x, ScalarInput) else x for x in self.scalars]
 
     @late_property
+    def input_shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Of the inputs of `plan`."""
+        return tuple([slot.shape for slot in self.plan.slots[: self.plan.n_inputs]])
+
+    @late_property
     def shared(self) -> frozenset[int]:
         """The outputs of `plan` whose memory is an input's or another output's."""
         taken = set(range(self.plan.n_inputs))
