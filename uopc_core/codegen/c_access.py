@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import prod
 
+from uopc_core.codegen.c_types import element
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.codegen.helpers import helper
 from uopc_core.loop.index import Cond, Index, Value, Var, atoms_of
@@ -73,8 +74,8 @@ class AccessWriter(Writer):
             return "0"
         pointer = self.pointers[s.buffer]
         if not unknown:
-            return f"{pointer}[{self.index(s.index)}]"
-        return f"{self.condition(unknown)} ? {pointer}[{self._index_inside(s, unknown)}] : 0"
+            return element(f"{pointer}[{self.index(s.index)}]", s.dtype)
+        return f"{self.condition(unknown)} ? {element(f'{pointer}[{self._index_inside(s, unknown)}]', s.dtype)} : 0"
 
     def _is_inside(self, s: Load) -> bool:
         """Whether the index is inside of the buffer whatever the guard."""

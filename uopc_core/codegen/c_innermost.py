@@ -12,7 +12,7 @@ from uopc_core.codegen.c_reduce import (
 )
 from uopc_core.codegen.c_stages import Stage, Stages, cut_stages, drop_unused
 from uopc_core.codegen.c_statements import StatementWriter
-from uopc_core.codegen.c_types import C_TYPES
+from uopc_core.codegen.c_types import C_TYPES, element
 from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import (
     Accumulate,
@@ -200,7 +200,8 @@ class InnermostWriter(StatementWriter, ABC):
         self.open(f"for (int64_t l = {first}; l < {last}; l++)")
         self.line(f"const int64_t {name} = {start} + l;")
         for taken in stage.takes:
-            self.line(f"const {C_TYPES[stages.dtypes[taken]]} {taken} = {_element(stages.homes[taken])};")
+            dtype = stages.dtypes[taken]
+            self.line(f"const {C_TYPES[dtype]} {taken} = {element(_element(stages.homes[taken]), dtype)};")
         for s in stage.statements:
             self.statement(s)
         for given in stage.gives:

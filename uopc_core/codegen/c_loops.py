@@ -9,7 +9,7 @@ from uopc_core.codegen.c_reduce import (
     SCAN_LEVELS,
 )
 from uopc_core.codegen.c_tiles import TileWriter
-from uopc_core.codegen.c_types import C_TYPES
+from uopc_core.codegen.c_types import C_TYPES, element
 from uopc_core.dtype import is_complex, is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Var
@@ -123,7 +123,7 @@ class LoopWriter(TileWriter):
         if s.name not in self.turned:
             return super().load(s)
         places = [f"[{self.loop_names[var]} - {self.ranges[var][0]}]" for var in self.turned[s.name]]
-        return f"{s.name}_tile{''.join(places)}"
+        return element(f"{s.name}_tile{''.join(places)}", s.dtype)
 
     def scan(self, item: Scan) -> None:
         acc = item.acc

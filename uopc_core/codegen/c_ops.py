@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from uopc_core.codegen.c_types import C_TYPES, WIDE
+from uopc_core.codegen.c_types import C_TYPES, WIDE, literal
 from uopc_core.codegen.helpers import Need, helper
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_integer, is_unsigned, real_dtype
 from uopc_core.ir.op import Ops
@@ -93,6 +93,8 @@ def _cast(need: Need, args: tuple[str, ...], of: DType, out: DType) -> str:
         return f"{x} != 0"
     if is_float(of) and is_integer(out):
         return f"{_float_to_integer(need, of, out)}({x})"
+    if of is dtypes.bool and is_float(out):  # gcc 12 vectorises no loop that converts a truth value
+        return f"{x} ? {literal(1.0, out)} : {literal(0.0, out)}"
     return f"({C_TYPES[out]}){x}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, real_dtype
 
-__all__ = ["C_TYPES", "TYPEDEFS", "WIDE", "literal"]
+__all__ = ["C_TYPES", "TYPEDEFS", "WIDE", "element", "literal"]
 
 C_TYPES: dict[DType, str] = {
     dtypes.bool: "_Bool",
@@ -41,6 +41,11 @@ TYPEDEFS: dict[str, str] = {
 
 _INT_SUFFIXES = {dtypes.int64: "LL", dtypes.uint64: "ULL", dtypes.uint32: "U"}
 _LONGEST_DECIMAL = 8
+
+
+def element(place: str, dtype: DType) -> str:
+    """What is read at `place`; a truth value as a byte, since gcc 12 vectorises no loop that reads a `_Bool`."""
+    return f"(*(const unsigned char *)&{place} != 0)" if dtype is dtypes.bool else place
 
 
 def literal(value: Any, dtype: DType) -> str:
