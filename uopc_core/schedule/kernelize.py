@@ -221,6 +221,7 @@ class Group:
         n_reduced: trailing axes of `full` that its reductions reduce; 0 while all roots are elementwise.
         reads: stored nodes and PARAMs that it takes from memory.
         size: ops in its kernel.
+        is_turned: see `_Reads`; loops have one order, so a sum over rows and one over columns are two kernels.
     """
 
     roots: list[UOp]
@@ -228,6 +229,7 @@ class Group:
     n_reduced: int
     reads: set[UOp]
     size: float
+    is_turned: bool = False
     alone: bool = False
 
     @property
@@ -238,32 +240,44 @@ class Group:
 @dataclass
 class _Reads:
     """What the kernel of one root reads: `at_element` only at the element that is being computed, `elsewhere` at
-    others too.
+    others too. `is_turned`: something lies in memory along another axis than the last one.
     """
 
     at_element: set[UOp] = field(default_factory=set[UOp])
     elsewhere: set[UOp] = field(default_factory=set[UOp])
     size: int = 0
+    is_turned: bool = False
 
 
 def _reads_of(root: UOp, stored: set[UOp]) -> _Reads:
     reads = _Reads()
-    seen: set[tuple[UOp, bool]] = set()
+    seen: set[tuple[UOp, bool, bool]] = set()
     starts_at_element = root.op in ELEMENTWISE or root.op is Ops.REDUCE or root.op is Ops.MATERIALIZE
     inside = starts_at_element and not (root.op is Ops.REDUCE and is_inline_reduce(root))
-    stack = [(s, inside) for s in root.src]
+    stack = [(s, inside, False) for s in root.src]
     while stack:
-        node, at_element = stack.pop()
-        if (node, at_element) in seen:
+        state = stack.pop()
+        if state in seen:
             continue
-        seen.add((node, at_element))
+        seen.add(state)
+        node, at_element, turned = state
         if node in stored or node.op is Ops.PARAM:
             (reads.at_element if at_element else reads.elsewhere).add(node)
+            reads.is_turned = reads.is_turned or turned
             continue
-        reads.size += node.op not in MOVEMENT
+        if (node, at_element, not turned) not in seen:
+            reads.size += node.op not in MOVEMENT
+        turned ^= node.op is Ops.PERMUTE and _moves_last(node)  # twice is not at all
         inside = at_element and node.op in ELEMENTWISE
-        stack.extend([(s, inside) for s in node.src])
+        stack.extend([(s, inside, turned) for s in node.src])
     return reads
+
+
+def _moves_last(permute: UOp) -> bool:
+    """Whether the last axis longer than 1 is another one afterwards."""
+    shape, axes = permute.src[0].shape, permute.arg
+    long_ones = [axis for axis in axes if shape[axis] != 1]
+    return bool(long_ones) and long_ones[-1] != max(long_ones)
 
 
 def group_nodes(stored: set[UOp], order: list[UOp]) -> list[Group]:
@@ -299,8 +313,8 @@ def _group_of(node: UOp, reads: _Reads) -> Group:
     everything = reads.at_element | reads.elsewhere
     alone = node.op in _ALONE
     if node.op is Ops.REDUCE and not is_inline_reduce(node):
-        return Group([node], node.src[0].shape, node.arg[1], everything, reads.size + 1)
-    return Group([node], node.shape, 0, everything, reads.size + 1, alone)
+        return Group([node], node.src[0].shape, node.arg[1], everything, reads.size + 1, reads.is_turned)
+    return Group([node], node.shape, 0, everything, reads.size + 1, reads.is_turned, alone)
 
 
 def _joinable(
@@ -327,11 +341,12 @@ def _joinable(
 def _fits(node: UOp, reads: _Reads, group: Group) -> bool:
     if group.alone or len(group.roots) >= MAX_KERNEL_OUTPUTS or group.size + reads.size > MAX_KERNEL_OPS:
         return False
+    one_order = reads.is_turned == group.is_turned
     if node.op is Ops.REDUCE and not is_inline_reduce(node):
-        return node.src[0].shape == group.full and group.n_reduced in (0, node.arg[1])
+        return one_order and node.src[0].shape == group.full and group.n_reduced in (0, node.arg[1])
     if group.n_reduced and node.shape == group.kept:
         return any(root in reads.at_element for root in group.roots)
-    return node.shape == group.full
+    return (one_order or not group.n_reduced) and node.shape == group.full
 
 
 def _join(group: Group, node: UOp, reads: _Reads) -> None:
