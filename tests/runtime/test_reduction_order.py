@@ -137,6 +137,23 @@ def test_columns_weighted_by_their_rows_are_summed_in_the_order_of_all_sums(colu
 
 
 @needs_compiler
+@pytest.mark.parametrize("dtype", [*DTYPES, np.complex128], ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("n", [16, 17, 20, 100, 127, 128, 300, 512, 1100])
+def test_what_is_computed_is_accumulated_in_the_order_of_all_sums(n: int, dtype: Any) -> None:
+    x, weights = draw((5, n), dtype), draw((n,), dtype)
+    products = product(x, np.broadcast_to(weights, x.shape))
+    extremes = () if np.iscomplexobj(x) else ("max", "min")
+    for how in ("sum", *extremes):
+        wanted = np.asarray(in_order(products.T, how))
+        for (layout, make), tier in itertools.product(layouts(x).items(), ("interpret", "compile")):
+            with context(tier=tier):
+                y = make() * xp.asarray(weights)
+                got, beside = getattr(xp, how)(y, axis=1), xp.sum(y + y, axis=1)  # alone, and beside another
+            assert np.asarray(got).tobytes() == wanted.tobytes(), (how, layout, tier)
+            assert np.asarray(beside).tobytes() == np.asarray(in_order((products + products).T, "sum")).tobytes()
+
+
+@needs_compiler
 @pytest.mark.parametrize("how", ["mean", "var", "std", "logsumexp"])
 @pytest.mark.parametrize("shape", [(600, 7), (40, 33), (2, 1500)], ids=str)
 def test_what_is_made_of_sums_has_the_same_bits_in_both_executors(how: str, shape: tuple[int, ...]) -> None:

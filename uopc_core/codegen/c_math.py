@@ -14,7 +14,15 @@ from uopc_core.codegen.helpers import Need, helper
 from uopc_core.dtype import DType, dtypes, is_complex, is_float
 from uopc_core.ir.op import Ops
 
-__all__ = ["COMPLEX_MATH", "REAL_MATH", "is_math", "need_block_function", "need_scalar_function", "render_complex_math"]
+__all__ = [
+    "COMPLEX_MATH",
+    "OWN_MATH",
+    "REAL_MATH",
+    "is_math",
+    "need_block_function",
+    "need_scalar_function",
+    "render_complex_math",
+]
 
 
 _VECTOR, _SIMD = '__attribute__((simd("notinbranch")))', "#pragma omp simd"
@@ -62,7 +70,7 @@ REAL_MATH: dict[Ops, MathFunction] = {
 # what libm has no function for, of functions that it has
 _REAL_COMPOSED: dict[Ops, str] = {Ops.LOGADDEXP: "logaddexpF", Ops.POW: "powerF"}
 # functions of the header that every compiler makes vectors of: they take two thirds of the time of libm's
-_OWN: dict[tuple[Ops, DType], str] = {
+OWN_MATH: dict[tuple[Ops, DType], str] = {
     (Ops.TANH, dtypes.float32): "np_tanhf",
     (Ops.TANH, dtypes.float64): "np_tanh",
 }
@@ -87,8 +95,8 @@ def _on_elements(need: Need, op: Ops, dtype: DType, vector: bool, how: str) -> s
     function = REAL_MATH[op]
     marks = {"VECTOR": _VECTOR, "SIMD": _SIMD} if vector and function.vector else {}
     name = function.name + ("f" if dtype is dtypes.float32 else "")
-    if (op, dtype) in _OWN:
-        helper(need, _OWN[op, dtype])
+    if (op, dtype) in OWN_MATH:
+        helper(need, OWN_MATH[op, dtype])
         marks = {"SIMD": _SIMD}
     elif op in _REAL_COMPOSED:
         helper(need, _REAL_COMPOSED[op], FLOAT=dtype, **marks)

@@ -20,6 +20,7 @@ from uopc_core.loop.loop_ir import (
     Loop,
     Result,
     RowReduce,
+    Statement,
     Store,
 )
 from uopc_core.loop.optimise import used_names
@@ -27,6 +28,7 @@ from uopc_core.loop.optimise import used_names
 __all__ = [
     "TURNED_ROWS",
     "Search",
+    "accumulated_at_once",
     "is_in_order",
     "is_of_any_order",
     "load_of_columns",
@@ -158,3 +160,16 @@ def _first_is_best(op: Ops, place: Index, var: Var, otherwise: int) -> bool:
     if place.terms != ((var, step),):
         return False
     return step < 0 and otherwise < place.lo if op is Ops.MAX else step > 0 and otherwise > place.hi
+
+
+def accumulated_at_once(loop: Loop) -> Sequence[Statement]:
+    """The statements of a loop that can be run for some elements side by side and accumulated there, if something has
+    to be computed for that: no functions on blocks, nothing that is read under a condition.
+    """
+    statements = [s for s in loop.body if isinstance(s, Load | Compute | IndexValue | Store | Accumulate)]
+    values = {s.value for s in statements if isinstance(s, Accumulate)}
+    computed = [s for s in statements if isinstance(s, Compute) and s.name in values]
+    refused = any(is_math_call(s) or (isinstance(s, Load) and s.guard) for s in statements)
+    if not loop.simd or refused or not computed or len(statements) < len(loop.body):
+        return []
+    return [s for s in statements if not isinstance(s, Store)] + [s for s in statements if isinstance(s, Store)]

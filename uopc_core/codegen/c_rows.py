@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
+
 from uopc_core.codegen.c_columns import LINE_BYTES, need_append_columns
 from uopc_core.codegen.c_innermost import MAP_BLOCK, InnermostWriter, count_of
 from uopc_core.codegen.c_ops import combine
-from uopc_core.codegen.c_order import Search, is_in_order, is_of_any_order, load_of_columns, row_of_extreme, search_of
+from uopc_core.codegen.c_order import (
+    Search,
+    accumulated_at_once,
+    is_in_order,
+    is_of_any_order,
+    load_of_columns,
+    row_of_extreme,
+    search_of,
+)
 from uopc_core.codegen.c_reduce import (
     block_of,
     lanes_of,
@@ -20,6 +30,7 @@ from uopc_core.codegen.c_reduce import (
 )
 from uopc_core.codegen.c_stages import Stages
 from uopc_core.codegen.c_types import C_TYPES, literal
+from uopc_core.codegen.helpers import helper
 from uopc_core.loop.index import Index, Var
 from uopc_core.loop.loop_ir import (
     Acc,
@@ -29,6 +40,7 @@ from uopc_core.loop.loop_ir import (
     Load,
     Loop,
     RowReduce,
+    Statement,
 )
 from uopc_core.loop.space import identity_of
 
@@ -56,20 +68,12 @@ class RowWriter(InnermostWriter):
         self.line(f"{C_TYPES[acc.dtype]} {acc.name} = {self.operand(search.otherwise)};")
         self.open(f"for (int64_t {name}0 = {lo}; {name}0 < {hi}; {name}0 += {MAP_BLOCK})")
         self.line(f"const int64_t m = {hi} - {name}0 < {MAP_BLOCK} ? {hi} - {name}0 : {MAP_BLOCK};")
-        rows = {s.name: s for s in search.statements if isinstance(s, Load) and is_in_order(s, loop)}
-        for (
-            s
-        ) in rows.values():  # what is loaded for an index, beside a reduction, hides that this is a row from compilers
-            self.line(f"const {C_TYPES[s.dtype]} *const {s.name}_row = {self.pointer_at(s, loop, f'{name}0')};")
+        rows = self.rows_of_memory(search.statements, loop, f"{name}0")
         self.line(f"{c} found = {MAP_BLOCK};")
         self.line("#pragma omp simd reduction(min:found)")
         self.open("for (int64_t l = 0; l < m; l++)")
         self.line(f"const int64_t {name} = {name}0 + l;")
-        for s in search.statements:
-            if s.name in rows:
-                self.line(f"const {C_TYPES[s.dtype]} {s.name} = {s.name}_row[l];")
-            else:
-                self.statement(s)
+        self.statements_of_row(search.statements, rows, "l")
         self.line(f"const {c} place = {search.condition} ? ({c})l : {MAP_BLOCK};")
         self.line("found = place < found ? place : found;")
         self.close()
@@ -101,6 +105,59 @@ class RowWriter(InnermostWriter):
             if _has_loop(item.body):
                 self.fold(acc, item)
         self.lanes = outer
+
+    def innermost(self, loop: Loop) -> None:
+        statements = accumulated_at_once(loop) if self.lanes is not None else ()
+        if self.lanes is None or not statements or lanes_of(count_of(self.lanes)) == 1 or _waits(self.lanes):
+            super().innermost(loop)
+        else:
+            self.accumulating_loop(loop, self.lanes, statements)
+
+    def accumulating_loop(self, loop: Loop, item: RowReduce, statements: Sequence[Statement]) -> None:
+        """Accumulate what is computed where it is computed, so that accumulators stay in registers."""
+        lanes = lanes_of(count_of(item))
+        size = block_of(count_of(item))
+        lo, hi = self.bounds(loop)
+        name = self.name_loop(loop.var)
+        self.open(f"for (int64_t {name}0 = {lo}; {name}0 < {hi}; {name}0 += {size})")
+        self.line(f"const int64_t m = {hi} - {name}0 < {size} ? {hi} - {name}0 : {size};")
+        rows = self.rows_of_memory(statements, loop, f"{name}0")
+        for acc in item.accs:
+            self.accs[acc.name] = (acc, "lane")
+        self.line("int64_t l = 0;")
+        self.open(f"for (; l + {lanes} <= m; l += {lanes})")
+        self.line("#pragma omp simd")
+        self.open(f"for (int k = 0; k < {lanes}; k++)")
+        self.line(f"const int64_t {name} = {name}0 + l + k;")
+        self.statements_of_row(statements, rows, "l + k")
+        self.close()
+        self.close()
+        self.open("for (int k = 0; l < m; l++, k++)")
+        self.line(f"const int64_t {name} = {name}0 + l;")
+        self.statements_of_row(statements, rows, "l")
+        self.line(f"{helper(self.need_typed, 'SCALAR')};")
+        self.close()
+        for acc in item.accs:
+            del self.accs[acc.name]
+        self.end_of_block(item)
+        self.close()
+        self.drop_loop(loop.var)
+
+    def rows_of_memory(self, statements: Sequence[Statement], loop: Loop, start: str) -> set[str]:
+        """Pointers to what is read in order, from `start` on: where an index has a factor from memory, compilers
+        may not see beside a reduction that it is a row.
+        """
+        rows = [s for s in statements if isinstance(s, Load) and is_in_order(s, loop)]
+        for s in rows:
+            self.line(f"const {C_TYPES[s.dtype]} *const {s.name}_row = {self.pointer_at(s, loop, start)};")
+        return {s.name for s in rows}
+
+    def statements_of_row(self, statements: Sequence[Statement], rows: Container[str], place: str) -> None:
+        for s in statements:
+            if isinstance(s, Load) and s.name in rows:
+                self.declare(s, f"{s.name}_row[{place}]")
+            else:
+                self.statement(s)
 
     def crossed_rows(self, item: RowReduce, inner: Loop, outer: Var) -> None:
         """Two loops in the order of memory, some columns at a time, which then are appended one after the other: what

@@ -139,5 +139,5 @@ class StatementWriter(AccessWriter):
             self.close()
             self.renamed[acc.name] = f"{acc.name}_sum"
         else:
-            place = f"{acc.name}_[l]" if how == "tile" else f"{acc.name}_l"
+            place = {"tile": f"{acc.name}_[l]", "lane": f"{acc.name}_[k]"}.get(how, f"{acc.name}_l")
             self.line(f"{place} = {combine(self.need_typed, acc.op, acc.dtype, value, place)};")
