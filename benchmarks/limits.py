@@ -26,7 +26,8 @@ from uopc_core.runtime.toolchain import INPUT, find_toolchain, run_compiler
 __all__ = ["describe_limits", "fma_peak", "gemm_rate", "gemv_rate", "triad_rates"]
 
 BYTES_PER_ELEMENT = 24  # of the triad: two read, one written
-SAMPLE_S = 0.05  # that a limit is tried for
+ENOUGH_BYTES = 64 << 20  # for a call
+SAMPLE_S, MIN_CALLS = 0.05, 5  # that a limit is tried for
 FMA_STEPS = 200_000
 CHAINS = 12  # products that do not wait for each other
 MATRIX = 1024
@@ -45,16 +46,23 @@ SOURCE = r"""
 #endif
 #define CHAINS 12
 
-void triad(double *restrict a, const double *restrict b, const double *restrict c, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i++) a[i] = b[i] + 3.0 * c[i];
+void triad(double *restrict a, const double *restrict b, const double *restrict c, ptrdiff_t n, ptrdiff_t times) {
+    for (; times > 0; times--) {
+        for (ptrdiff_t i = 0; i < n; i++) a[i] = b[i] + 3.0 * c[i];
+        __asm__ volatile("" : : "r"(a) : "memory");
+    }
 }
 
-int triad_streaming(double *restrict a, const double *restrict b, const double *restrict c, ptrdiff_t n) {
+int triad_streaming(
+    double *restrict a, const double *restrict b, const double *restrict c, ptrdiff_t n, ptrdiff_t times
+) {
 #if defined(__SSE2__)
     const __m128d s = _mm_set1_pd(3.0);
-    for (ptrdiff_t i = 0; i + 2 <= n; i += 2)
-        _mm_stream_pd(a + i, _mm_add_pd(_mm_loadu_pd(b + i), _mm_mul_pd(s, _mm_loadu_pd(c + i))));
-    _mm_sfence();
+    for (; times > 0; times--) {
+        for (ptrdiff_t i = 0; i + 2 <= n; i += 2)
+            _mm_stream_pd(a + i, _mm_add_pd(_mm_loadu_pd(b + i), _mm_mul_pd(s, _mm_loadu_pd(c + i))));
+        _mm_sfence();
+    }
     return 1;
 #else
     return 0;
@@ -99,13 +107,14 @@ def _library() -> Any:
 
 
 def _best_s(run: Callable[[], Any]) -> float:
-    """Seconds of the best call of those that fill `SAMPLE_S`, after one that is not counted."""
+    """Seconds of the best call of those that fill `SAMPLE_S`, of a few at least, after one that is not counted."""
     run()
-    best, end = float("inf"), time.perf_counter() + SAMPLE_S
-    while time.perf_counter() < end:
+    best, end, n_calls = float("inf"), time.perf_counter() + SAMPLE_S, 0
+    while n_calls < MIN_CALLS or time.perf_counter() < end:
         start = time.perf_counter()
         run()
         best = min(best, time.perf_counter() - start)
+        n_calls += 1
     return best
 
 
@@ -127,21 +136,26 @@ def _addresses(*arrays: Any) -> list[Any]:
     return [ctypes.c_void_p(x.ctypes.data) for x in arrays]
 
 
+def _sizes(*sizes: int) -> list[Any]:
+    return [ctypes.c_ssize_t(n) for n in sizes]
+
+
 @functools.cache
 def triad_rates(size_bytes: int) -> dict[str, float]:
     """Bytes a second of the triad over so many bytes, with plain and with streaming stores where there are such."""
     n = max(size_bytes // BYTES_PER_ELEMENT, 64) // 2 * 2
     a, b, c = np.zeros(n), np.ones(n), np.ones(n)
     bounds = [n * i // current().num_threads // 2 * 2 for i in range(current().num_threads)] + [n]
+    times = ENOUGH_BYTES // size_bytes + 1  # in one call, so that threads do not wait for their beginning
     rates: dict[str, float] = {}
     for name, f in (("plain", _library().triad), ("streaming", _library().triad_streaming)):
-        if name == "streaming" and not f(*_addresses(a, b, c), ctypes.c_ssize_t(0)):
+        if name == "streaming" and not f(*_addresses(a, b, c), *_sizes(0, 0)):
             continue
         calls = [
-            functools.partial(f, *_addresses(a[low:], b[low:], c[low:]), ctypes.c_ssize_t(high - low))
+            functools.partial(f, *_addresses(a[low:], b[low:], c[low:]), *_sizes(high - low, times))
             for low, high in itertools.pairwise(bounds)
         ]
-        rates[name] = n * BYTES_PER_ELEMENT / _best_s(_side_by_side(calls))
+        rates[name] = times * n * BYTES_PER_ELEMENT / _best_s(_side_by_side(calls))
     return rates
 
 
