@@ -159,6 +159,26 @@ def test_what_it_writes_around_it_is_written_at_each_call(wrap: Any, around: Any
 
 
 @unit
+def test_a_result_that_has_a_value_keeps_it(wrap: Any) -> None:
+    """Though it comes out of a function of which other results are traced, or are differentiated."""
+    values: list[float] = []
+
+    def outer(x: Any, n: Any) -> Any:
+        scaled, total = wrap(lambda x, n: (x * n, xp.sum(n) + 0.5))(x, n)
+        values.append(float(total))
+        return xp.sum(scaled) * values[-1]
+
+    n = xp.asarray([1.0, 2.0])
+    assert np.asarray(xp.grad(lambda x: outer(x, n))(xp.asarray([3.0, 4.0]))).tolist() == [3.5, 7.0]
+    assert np.asarray(xp.vmap(lambda x: outer(x, n))(xp.asarray([[3.0, 4.0]]))).tolist() == [38.5]
+    counts = np.zeros(2)
+    written = wrap(lambda x, n: (x * n, n.__setitem__(0, 7.0))[0])
+    xp.jit(lambda x: xp.sum(written(x, counts)))(xp.asarray([3.0, 4.0]))
+    assert counts.tolist() == [7.0, 0.0]
+    assert values == [3.5, 3.5]
+
+
+@unit
 def test_threads_call_it_at_the_same_time(wrap: Any) -> None:
     f = wrap(lambda x: xp.tanh(x) * x)
     gradient = xp.jit(xp.grad(lambda x: xp.sum(f(f(x)))))

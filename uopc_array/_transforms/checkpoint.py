@@ -75,6 +75,6 @@ def _as_one_call(result: Any, inputs: Sequence[UOp]) -> Any:
     called = uopc_core.checkpoint(nodes, inputs)
     hand_on_origins(nodes, set(inputs), called)
     for i, node, new in zip(places, nodes, called, strict=True):
-        if new is not node:
+        if new is not node and new.flags == node.flags:  # what has a value outside of the derivative or trace keeps it
             leaves[i] = leaves[i]._same_kind(new, leaves[i]._weak)
     return unflatten(treedef, leaves)

@@ -11,6 +11,7 @@ import pickle
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from operator import or_
 from typing import Any, cast
 
 import numpy as np
@@ -62,7 +63,8 @@ class Trace:
         single: whether the result is one new array, and all there is; and whether that is weak.
         is_quick: whether that, made by a plan that is there, of arguments that need no look.
         is_inline: whether the graph is put in place where it is called in another one, rather than called as a unit.
-        called: the nodes as results of one call, made where that is asked for.
+        called: the nodes as results of one call, each with the numbers of the parameters that it depends on as the
+            bits of an int; made where that is asked for.
     """
 
     params: list[UOp]
@@ -83,7 +85,7 @@ class Trace:
     passed: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     executable: uopc_core.Executable | None = None
     is_inline: bool = True
-    called: list[UOp] | None = None
+    called: list[tuple[UOp, int]] | None = None
 
     def __post_init__(self) -> None:
         own = {node: i for i, node in enumerate(self.params)}
@@ -165,14 +167,31 @@ class Trace:
         replacements = dict(zip(self.params, sources, strict=True))
         if self.checks is not None:
             self.checks.hand_on(inputs, replacements)
-        return substitute(self.nodes if self.is_inline else self._called(), replacements, TRACED)
+        return substitute(self.nodes if self.is_inline else self._called(sources), replacements, TRACED)
 
-    def _called(self) -> list[UOp]:
-        """The nodes as results of one call of a region, whose arguments the inputs are."""
+    def _called(self, sources: Sequence[UOp]) -> list[UOp]:
+        """The nodes as results of one call of a region, whose arguments the inputs are; but those that have a value
+        where others have none, or belong to no derivative where others do, stay by themselves.
+        """
         if self.called is None:
-            self.called = uopc_core.checkpoint(self.nodes, self.params)
-            hand_on_origins(self.nodes, set(self.params), self.called)
-        return self.called
+            called = uopc_core.checkpoint(self.nodes, self.params)
+            hand_on_origins(self.nodes, set(self.params), called)
+            self.called = list(zip(called, _dependences(self.nodes, self.params), strict=True))
+        flags = [source.flags for source in sources]
+        every = functools.reduce(or_, flags, 0)
+        return [
+            call if functools.reduce(or_, [f for i, f in enumerate(flags) if bits >> i & 1], 0) == every else node
+            for (call, bits), node in zip(self.called, self.nodes, strict=True)
+        ]
+
+
+def _dependences(nodes: Sequence[UOp], params: Sequence[UOp]) -> list[int]:
+    """For each node, which of the parameters it depends on, as bits."""
+    bits = {param: 1 << i for i, param in enumerate(params)}
+    for node in walk(nodes, set(params)):
+        if node not in bits:
+            bits[node] = functools.reduce(or_, [bits[s] for s in node.src], 0)
+    return [bits[node] for node in nodes]
 
 
 def _no_object(place: int) -> Any:
