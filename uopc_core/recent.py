@@ -47,6 +47,12 @@ class Recent(Generic[K, V]):
             self._generations = ({}, young)
         return value
 
+    def replace(self, key: K, value: V) -> None:
+        """Another value for `key`."""
+        young, old = self._generations
+        young[key] = value
+        old.pop(key, None)
+
     def clear(self) -> None:
         self._generations = ({}, {})
 

@@ -77,7 +77,7 @@ def outcome(f: Callable[[], Any]) -> Any:
         x = f()
     except Exception as error:
         return type(error), str(error)
-    return x.dtype, x.shape, np.asarray(x).tobytes(), x._is_number
+    return x.dtype, x.shape, np.asarray(x).tobytes(), getattr(x, "_is_number", None)
 
 
 def both_ways(f: Callable[[], Any]) -> None:
@@ -210,6 +210,22 @@ def test_ufuncs_have_the_bits_and_the_errors_of_the_graph(name: str) -> None:
             return xp.stack([xp.astype(x, "complex128") for x in out]) if isinstance(out, tuple) else out
 
         both_ways(called)
+
+
+@pytest.mark.parametrize("name", sorted(n for n in dir(xp) if isinstance(getattr(xp, n), type(xp.add).__mro__[-2])))
+def test_ufuncs_take_numbers_of_pythons(name: str) -> None:
+    function = getattr(xp, name)
+    if function.signature is not None or function.nout != 1:
+        return
+    if function.nin == 1:
+        for number in NUMBERS:
+            both_ways(lambda number=number: function(number))
+        return
+    for dtype in DTYPES[len(name) % 3 :: 3]:
+        for number in NUMBERS:
+            for _ in range(3):  # by the graph, by a program that is made, and by what that becomes
+                both_ways(lambda number=number, dtype=dtype: function(xp.asarray(special_values(dtype)), number))
+                both_ways(lambda number=number, dtype=dtype: function(number, xp.asarray(special_values(dtype))[1]))
 
 
 A, B = np.arange(12.0).reshape(3, 4), np.linspace(-1, 2, 12).reshape(3, 4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from types import FunctionType, GenericAlias
 from typing import Any, Self, cast
 
@@ -16,7 +17,7 @@ from uopc_array._array.at_once import (
 )
 from uopc_array._array.described_methods import DescribedMethods
 from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_element, read, read_any
-from uopc_array._array.lenses import Lens
+from uopc_array._array.lenses import Lens, MoveLens
 from uopc_array._array.methods import Methods
 from uopc_array._array.numbers import inferred_shape
 from uopc_array._array.operators import Operators
@@ -30,6 +31,11 @@ __all__ = ["Array"]
 
 _BUFFER = Ops.BUFFER
 _const = UOp.const
+
+
+@cache
+def _reversed_axes(n: int) -> MoveLens:
+    return MoveLens(Ops.PERMUTE, tuple(range(n)[::-1]))
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,10 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
     @property
     def T(self) -> Self:
         """The axes in reverse order."""
+        if self._value is not None:
+            view = view_at_once(self, _reversed_axes(len(self._value.shape)))
+            if view is not None:
+                return view
         node = self._frame()
         return self._moved(node, Ops.PERMUTE, range(node.ndim)[::-1])
 
@@ -185,8 +195,7 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
         except Exception as error:
             raise shortened(error, "assignment") from error.__cause__
 
-    def _item_at(self, number: int) -> Self:
-        return self[number]
+    _item_at = __getitem__  # without a frame between them
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         """``Array[shape, dtype]``, for annotations.

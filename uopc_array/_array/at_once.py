@@ -25,7 +25,7 @@ import numpy as np
 
 from uopc_array._array.handle import MOST_LENSES, Handle
 from uopc_array._array.index import ItemLens, is_plain_key
-from uopc_array._array.lenses import Lens, MoveLens
+from uopc_array._array.lenses import BitsLens, DiagonalLens, Lens, MoveLens, PartLens, SpreadLens
 from uopc_array._array.realize import buffer_from_numpy
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
@@ -35,6 +35,7 @@ from uopc_core.frontend.cells import HAS_GLOBAL_LOCK, Root, root_of, take_value
 
 __all__ = [
     "LARGEST",
+    "REAL_SCALARS",
     "assigned_at_once",
     "at_once",
     "bound",
@@ -52,6 +53,7 @@ __all__ = [
     "of_one_at_once",
     "quietly",
     "run_quietly",
+    "taken_at_once",
     "view_at_once",
 ]
 
@@ -62,7 +64,9 @@ _BUFFER, _CONST = Ops.BUFFER, Ops.CONST
 _DTYPES = {dtype.char: dtype for dtype in DTYPES}
 _NUMBERS = frozenset({int, float})
 _SCALARS = frozenset([dtype.type for dtype in _DTYPES.values()])
+REAL_SCALARS = frozenset([dtype.type for dtype in _DTYPES.values() if dtype.kind != "c"])
 _STORED = frozenset({int, float, bool})
+_VIEWS = frozenset({MoveLens, PartLens, BitsLens, SpreadLens, DiagonalLens})  # steps that strides describe
 
 LARGEST = AT_ONCE  # elements of what is held as a value, whatever the settings say
 _ALIGNED_BYTES = 1 << 14  # from which it pays that an array begins with a line of the cache, as kernels like it
@@ -94,17 +98,17 @@ class Part(View):
     Attributes:
         base, is_writable: as of a view.
         memory: the value of the base; while that is the value of the base, the view is current.
-        keys: the steps from there, of an index the key.
+        keys: the steps from there, lenses or the keys of indices.
     """
 
     __slots__ = ("keys",)
     version = None  # pyright: ignore[reportAssignmentType]  # its node is never to be used
 
-    def __init__(self, base: Handle, memory: Any, keys: tuple[Any, ...]) -> None:
+    def __init__(self, base: Handle, memory: Any, keys: tuple[Any, ...], is_writable: bool) -> None:
         self.base = base
         self.memory = memory
         self.keys = keys
-        self.is_writable = True
+        self.is_writable = is_writable
 
     @property
     def shape(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -112,7 +116,7 @@ class Part(View):
 
     @property
     def lenses(self) -> tuple[Lens, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return tuple([key if type(key) is MoveLens else ItemLens(key) for key in self.keys])
+        return tuple([key if type(key) in _VIEWS else ItemLens(key) for key in self.keys])
 
     @property
     def root(self) -> Root:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -253,6 +257,13 @@ def copied_at_once(cls: type[A], values: Any) -> A | None:
     return cls._from_value(values.copy())
 
 
+def taken_at_once(cls: type[A], values: Any) -> A | None:
+    """A new array on an array of NumPy's that nobody else has, where that is small; else None."""
+    if values.nbytes >= _ALIGNED_BYTES or not bound() or records():
+        return None
+    return cls._from_value(values)
+
+
 def converted_at_once(x: A, dtype: DType | None = None) -> A | None:
     """A new array or number with the values of `x`, in `dtype` if that is given; None where it is for the graph."""
     values = known(x)
@@ -373,11 +384,13 @@ def item_at_once(x: A, key: Any) -> A | None:
         alias = None
     elif item.size > LARGEST:
         return None
-    elif alias is None or (alias.memory is None and alias.is_writable):
+    elif alias is None:
         alias = _new(Part)
         alias.base, alias.memory, alias.keys, alias.is_writable = x, value, (key,), True
-    elif alias.memory is not None and alias.is_writable and len(alias.keys) < MOST_LENSES - 1:
-        alias = Part(alias.base, alias.memory, (*alias.keys, key))
+    elif alias.memory is None:
+        alias = Part(x, value, (key,), alias.is_writable)
+    elif len(alias.keys) < MOST_LENSES - 1:
+        alias = Part(alias.base, alias.memory, (*alias.keys, key), alias.is_writable)
     else:
         return None
     handle = _new(type(x))
@@ -420,20 +433,27 @@ def view_at_once(x: A, lens: Lens) -> A | None:
     """What a step gives of `x`, if `x` is known and small and lies in memory as it would in the graph; else None."""
     value = x._value
     alias = x._own_alias
-    if type(value) is not _NDARRAY or type(lens) is not MoveLens or (alias is not None and not _may_write(alias)):
+    if type(value) is not _NDARRAY or type(lens) not in _VIEWS:
         return None
-    base, memory, keys = x, value, ()
-    if alias is not None and alias.memory is not None:
-        base, memory, keys = alias.base, alias.memory, alias.keys
-    if len(keys) >= MOST_LENSES - 1 or value.size > LARGEST or not memory.flags.c_contiguous:
+    if alias is None or alias.memory is None:
+        base, memory, keys = x, value, (lens,)
+    elif alias.memory is alias.base._value:
+        base, memory, keys = alias.base, alias.memory, (*alias.keys, lens)
+    else:
+        return None
+    if len(keys) >= MOST_LENSES or value.size > LARGEST or not memory.flags.c_contiguous:
         return None
     try:
         item = lens.on_array(value)
-    except ValueError:  # it would be a copy
+    except ValueError:  # there is no such view
+        return type(x)._from_value(value.reshape(lens.arg)) if type(lens) is MoveLens else None
+    if item.size > LARGEST:
         return None
-    view = type(x)._from_value(item)
-    view._alias = Part(base, memory, (*keys, lens))
-    return view
+    handle = _new(type(x))
+    handle._value = item
+    handle._alias = Part(base, memory, keys, lens.is_writable and (alias is None or alias.is_writable))
+    handle._weak = False
+    return handle
 
 
 def _is_stored(given: Any, dtype: Any) -> bool:

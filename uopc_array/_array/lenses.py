@@ -59,7 +59,7 @@ class MoveLens(Lens):
 
     def on_array(self, x: NumPyArray) -> NumPyArray:
         if self.op is Ops.RESHAPE:
-            return np.reshape(x, self.arg, copy=False)
+            return x.reshape(self.arg, copy=False)
         return x.transpose(self.arg) if self.op is Ops.PERMUTE else np.flip(x, self.arg)
 
 

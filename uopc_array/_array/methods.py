@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from uopc_array._array.assignment import assign
+from uopc_array._array.at_once import assigned_at_once
 from uopc_array._array.handle import Handle
 from uopc_array._array.lenses import BitsLens, MoveLens, PartLens
 from uopc_array._array.tracing import refuse_exit
@@ -15,6 +16,7 @@ from uopc_core.errors import DTypeError, ShapeError, shortened
 __all__ = ["Methods"]
 
 Axis = int | tuple[int, ...] | None
+_REAL, _IMAG = PartLens(Ops.REAL), PartLens(Ops.IMAG)
 
 
 class Methods(Handle):
@@ -27,8 +29,7 @@ class Methods(Handle):
     @property
     def real(self) -> Self:
         """The real parts, a view."""
-        node = self._frame()
-        return self._view(node, composite.real(node), PartLens(Ops.REAL))
+        return self._seen(self._frame(), _REAL)
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -40,7 +41,7 @@ class Methods(Handle):
         node = self._frame()
         if not is_complex(node.dtype):
             return self._same_kind(composite.imag(node))
-        return self._view(node, composite.imag(node), PartLens(Ops.IMAG))
+        return self._seen(node, _IMAG)
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -94,12 +95,13 @@ class Methods(Handle):
             raise ShapeError(f"view: expected a dtype of the size of {name_of(node.dtype)}, got {name_of(wanted)}")
         if wanted is not node.dtype and (is_bool(node.dtype) or is_bool(wanted)):
             return self._same_kind(self._uop.cast(wanted))
-        lens = BitsLens(wanted)
-        return self._view(node, lens.on_node(node), lens)
+        return self._seen(node, BitsLens(wanted))
 
 
 def _assign_all(x: Handle, value: Any, name: str) -> None:
     """Assign `value` to every element of `x`, with errors that begin with `name`."""
+    if x._value is not None and assigned_at_once(x, ..., value):
+        return
     try:
         assign(x, ..., value)
     except Exception as error:

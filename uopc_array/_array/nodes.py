@@ -27,6 +27,7 @@ __all__ = [
     "is_scalar",
     "mask_node",
     "node_from_numpy",
+    "plain_values",
     "to_operand",
 ]
 
@@ -185,6 +186,25 @@ def _from_sequence(name: str, x: Sequence[Any], dtype: DType | None) -> UOp:
         raise ShapeError(f"{name}: expected items of one shape, got {', '.join(map(str, sorted(shapes)))}")
     wanted = as_dtype(np.result_type(*[part.dtype for part in parts])) if dtype is None else dtype
     return composite.stack([cast_node(part, wanted, name) for part in parts])
+
+
+def plain_values(name: str, x: Any) -> np.ndarray[Any, Any] | None:
+    """A number of Python's, or a sequence of nothing but those, as NumPy has it; None for all else.
+
+    Raises:
+        OverflowError: Python integers beyond 64 bits.
+    """
+    if type(x) in _SCALARS:
+        values = np.array(x)
+        return values if values.dtype.kind in "biufc" else None
+    if type(x) in (list, tuple):
+        return _numbers(name, x, None) if _is_plain(x) else None
+    return None
+
+
+def _is_plain(x: Sequence[Any]) -> bool:
+    """Whether a sequence holds nothing but numbers of Python's, and lists and tuples of those."""
+    return all([type(item) in _SCALARS or (type(item) in (list, tuple) and _is_plain(item)) for item in x])
 
 
 def _holds_array(x: Sequence[Any]) -> bool:

@@ -285,7 +285,7 @@ class Operators(Handle):
 
     def __abs__(self) -> Self:
         result = of_one_at_once(_python.abs, self, _REALS)
-        if result is None:
+        if result is None and self._value is not None:
             result = of_known(type(self), _named_absolute, "abs", (True,), (self,), False, True)
         return _unary(elementwise.absolute, self) if result is None else result
 
@@ -319,13 +319,13 @@ class Operators(Handle):
 
     def __mul__(self, other: Any) -> Self:
         result = at_once(_python.mul, self, other, False, _REALS)
-        if result is None:
+        if result is None and self._value is not None:
             result = of_known(type(self), _named_multiply, "multiply", _EITHER, (self, other), False, True)
         return _binary(_MULTIPLY, self, other) if result is None else result
 
     def __rmul__(self, other: Any) -> Self:
         result = at_once(_python.mul, self, other, True, _REALS)
-        if result is None:
+        if result is None and self._value is not None:
             result = of_known(type(self), _named_multiply, "multiply", _EITHER, (other, self), False, True)
         return _reflected(_MULTIPLY, other, self) if result is None else result
 
@@ -335,13 +335,13 @@ class Operators(Handle):
 
     def __truediv__(self, other: Any) -> Self:
         result = at_once(_python.truediv, self, other, False, _REALS)
-        if result is None:
+        if result is None and self._value is not None:
             result = of_known(type(self), _named_divide, "divide", _EITHER, (self, other), False, True)
         return _binary(_DIVIDE, self, other) if result is None else result
 
     def __rtruediv__(self, other: Any) -> Self:
         result = at_once(_python.truediv, self, other, True, _REALS)
-        if result is None:
+        if result is None and self._value is not None:
             result = of_known(type(self), _named_divide, "divide", _EITHER, (other, self), False, True)
         return _reflected(_DIVIDE, other, self) if result is None else result
 
@@ -382,11 +382,11 @@ class Operators(Handle):
         if type(other) is int and other == 2:  # a product, whose bits NumPy's are
             result = at_once(_python.mul, self, self, False, _NUMBERS)
         if result is None:
-            result = of_known(type(self), _named_power, "pow", _EITHER, (self, other), False, True)
+            result = of_known(type(self), _named_power, "pow", _EITHER, (self, other), False, True, True)
         return _binary(power_nodes, self, other) if result is None else result
 
     def __rpow__(self, other: Any) -> Self:
-        result = of_known(type(self), _named_power, "pow", _EITHER, (other, self), False, True)
+        result = of_known(type(self), _named_power, "pow", _EITHER, (other, self), False, True, True)
         return _reflected(power_nodes, other, self) if result is None else result
 
     def __ipow__(self, other: Any) -> Self:

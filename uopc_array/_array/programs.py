@@ -7,25 +7,38 @@ bits are those of the graph. One that runs again becomes a plain function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from uopc_array._array.at_once import LARGEST, bound, is_large_together, known, of_numpy, quietly, run_quietly
+from uopc_array._array.at_once import (
+    LARGEST,
+    bound,
+    is_large_together,
+    known,
+    of_numpy,
+    quietly,
+    run_quietly,
+    view_at_once,
+)
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import as_node
+from uopc_array._array.realize import buffer_from_numpy
 from uopc_array._array.tracing import records
-from uopc_core import NumPyProgram, Recent, UOp, program_now
+from uopc_core import NumPyProgram, Recent, UOp, program_now, value_now
 
-__all__ = ["of_known"]
+__all__ = ["of_known", "view_of_known"]
 
 A = TypeVar("A", bound=Handle)
 MAX_PROGRAMS = 4096
 _STATIC = frozenset({type(None), bool, int, str, type, *[type(np.dtype(code)) for code in "?bBhHiIlLqQfdFD"]})
+_WEAK: dict[type, Any] = {float: np.float64, complex: np.complex128}
 _NDARRAY = np.ndarray
 _ANY_SHAPE = (3,)  # of operands for which the program of a function of each element is made
 _programs: Recent[Any, Any] = Recent(MAX_PROGRAMS)
+_SEEN: Any = object()  # in the place of a program for what has come once
+_lenses: Recent[Any, Any] = Recent(MAX_PROGRAMS)
 
 
 class _Program:
@@ -68,6 +81,7 @@ def of_known(
     args: Sequence[Any],
     is_array: bool,
     is_of_elements: bool = False,
+    numbers_count: bool = False,
 ) -> A | None:
     """``native(name, *args)``, a function of nodes and other arguments, where its operands are known and small and its
     result is one node; None where it is for the graph to compute.
@@ -76,22 +90,24 @@ def of_known(
         cls: the class of the result.
         nodes: which of the arguments it takes as nodes alone; None is of those that may be a number of Python's too.
         is_array: the result is an array of no axes too, no number.
-        is_of_elements: it is a function of each element, of operands that are broadcast.
+        is_of_elements: it is a function of each element, of operands that are broadcast and may all be numbers.
+        numbers_count: what it does depends on numbers of Python's among the operands.
     """
     if not bound():
         return None
     key: list[Any] = [native]
     values: list[Any] = []
     for x in args:
-        # `known`, spelled out
         value = x._value if type(x) is cls else None
-        if value is None:
+        if value is None or x._own_alias is not None:
             value = known(x) if isinstance(x, Handle) else of_numpy(x)
             if value is None:
-                if _is_keyed(x, key, values, is_of_elements):
+                if isinstance(x, Handle):
+                    return None
+                if _is_keyed(x, key, values, is_of_elements, not numbers_count):
                     continue
                 return of_known(cls, native, name, nodes, args, is_array) if is_of_elements else None
-        elif value.size > LARGEST or (x._own_alias is not None and (value := known(x)) is None):
+        elif value.size > LARGEST:
             return None
         values.append(value)
         if is_of_elements:
@@ -104,11 +120,63 @@ def of_known(
     found = tuple(key)
     program = _programs.get(found)
     if program is None:
-        program = _programs.add(found, _program(native, name, nodes, args, values, is_of_elements))
-    if not program:
-        return None if program is False else of_known(cls, native, name, nodes, args, is_array)
+        return _first(cls, native, name, nodes, args, found, is_array)
+    if type(program) is not _Program:
+        if program is _SEEN:
+            program = _made(cls, native, name, nodes, args, values, is_of_elements, numbers_count)
+            _programs.replace(found, program)
+        if not program:
+            return None if program is False else of_known(cls, native, name, nodes, args, is_array)
     value = program.value(values)
     return None if value is None else _handle_on(cls, value, is_array)
+
+
+def _first(
+    cls: type[A],
+    native: Callable[..., Any],
+    name: str,
+    nodes: Sequence[bool | None],
+    args: Sequence[Any],
+    key: Any,
+    is_array: bool,
+) -> A | None:
+    """The result of a function where no program is there yet: what comes once would not pay for one."""
+    _programs.add(key, _SEEN)
+    try:
+        root = native(name, *_given(name, nodes, args, _leaf))
+        value = value_now(root, LARGEST) if type(root) is UOp else None
+    except Exception:  # the longer way has words for it
+        return None
+    return None if value is None else _handle_on(cls, value, is_array)
+
+
+def _leaf(value: Any, x: Any) -> UOp:
+    """A node with a value that nobody writes to as long as the node is there."""
+    if type(value) is not _NDARRAY:
+        return UOp.const(value.item(), value.dtype)
+    return UOp.buffer(buffer_from_numpy(value, copy=not value.flags.carray))
+
+
+def view_of_known(x: A, native: Callable[..., Any], name: str, args: Sequence[Any]) -> A | None:
+    """What the steps ``native(name, x, *args)`` give of `x`, if that is known and small; None where it is for the graph
+    to say.
+    """
+    value = x._value
+    if type(value) is not _NDARRAY:
+        return None
+    key: list[Any] = [native, value.dtype.num, value.shape]
+    for arg in args:
+        if not _is_keyed(arg, key, None):
+            return None
+    found = tuple(key)
+    lens = _lenses.get(found)
+    if lens is None:
+        try:
+            lens = native(name, x._frame(), *args)
+        except Exception:  # the longer way has words for it
+            return None
+        _lenses.add(found, lens)
+    return view_at_once(x, lens)
 
 
 def _are_large_together(values: Sequence[Any]) -> bool:
@@ -125,12 +193,21 @@ def _handle_on(cls: type[A], value: Any, is_array: bool) -> A:
     return cls._from_value(value if is_array or value.ndim else value[()])
 
 
-def _is_keyed(x: Any, key: list[Any], values: list[Any], is_of_elements: bool = False) -> bool:
-    """Add what is to be known of an argument that is no array; whether that can be, one item for each operand where
-    `is_of_elements`.
+def _is_keyed(
+    x: Any, key: list[Any], values: list[Any] | None, is_of_elements: bool = False, is_weak: bool = False
+) -> bool:
+    """Add what is to be known of an argument that is no array of ours that is known; whether that can be.
+
+    Args:
+        is_of_elements: each is an operand of its own.
+        is_weak: then numbers of Python's are operands like others.
     """
     if type(x) in _STATIC:
         key += (type(x), x)
+        return True
+    if is_of_elements and is_weak and values is not None and type(x) in _WEAK:
+        key.append(type(x))
+        values.append(_WEAK[type(x)](x))
         return True
     if type(x) is float:
         key += (float, x.hex())
@@ -143,6 +220,8 @@ def _is_keyed(x: Any, key: list[Any], values: list[Any], is_of_elements: bool = 
     if all([type(item) is int for item in x]):
         key += (type(x), tuple(x))
         return True
+    if values is None:
+        return False
     several: list[Any] = [known(item) if isinstance(item, Handle) else None for item in x]
     if any([value is None for value in several]):
         return False
@@ -151,32 +230,27 @@ def _is_keyed(x: Any, key: list[Any], values: list[Any], is_of_elements: bool = 
     return True
 
 
-def _program(
+def _made(
+    cls: type[Handle],
     native: Callable[..., Any],
     name: str,
     nodes: Sequence[bool | None],
     args: Sequence[Any],
     values: Sequence[Any],
     is_of_elements: bool,
+    numbers_count: bool,
 ) -> Any:
     """The program; False where there is none, 0 where there is none for all shapes."""
-    shapes = [(_ANY_SHAPE if value.shape else ()) if is_of_elements else value.shape for value in values]
-    inputs = [UOp.param(i, shape, value.dtype) for i, (shape, value) in enumerate(zip(shapes, values, strict=True))]
-    rest = iter(inputs)
-    given: list[Any] = []
-    for x, is_node in zip(args, nodes, strict=True):
-        if isinstance(x, Handle) or of_numpy(x) is not None:
-            if is_node is False:
-                return False
-            given.append(next(rest))
-        elif type(x) in (list, tuple) and x and isinstance(x[0], Handle):
-            if is_node is False:
-                return False
-            given.append([next(rest) for _ in x])
-        else:
-            given.append(as_node(x, name=name) if is_node and x is not None else x)
+    inputs: list[UOp] = []
+
+    def added(value: Any, x: Any) -> Any:
+        shape = (_ANY_SHAPE if value.shape else ()) if is_of_elements else value.shape
+        node = UOp.param(len(inputs), shape, value.dtype)
+        inputs.append(node)
+        return cls._from_uop(node, True) if type(x) in _WEAK else node
+
     try:
-        root = native(name, *given)
+        root = native(name, *_given(name, nodes, args, added, is_of_elements and not numbers_count))
         if type(root) is not UOp:
             return False
         program = program_now(root, inputs, LARGEST)
@@ -184,4 +258,37 @@ def _program(
         return False
     if program is None:
         return False
+    assert len(inputs) == len(values), (native, name)
     return _Program(program) if not is_of_elements or program.is_of_elements() else 0
+
+
+def _given(
+    name: str,
+    nodes: Sequence[bool | None],
+    args: Sequence[Any],
+    operand: Callable[[Any, Any], Any],
+    has_weak: bool = False,
+) -> Iterator[Any]:
+    """The arguments of the function.
+
+    Args:
+        operand: makes of a known value and the argument that has it what the function is to be given.
+        has_weak: numbers of Python's are operands too, whose dtype gives way to that of others.
+    Raises:
+        TypeError: an array is given for what takes none.
+    """
+    for x, is_node in zip(args, nodes, strict=True):
+        items = cast("Sequence[Any]", x) if type(x) in (list, tuple) else ()
+        if has_weak and type(x) in _WEAK:
+            value = _WEAK[type(x)](x)
+        else:
+            value = known(x) if isinstance(x, Handle) else of_numpy(x)
+        is_list = bool(items) and isinstance(items[0], Handle)
+        if (value is not None or is_list) and is_node is False:
+            raise TypeError(name)
+        if value is not None:
+            yield operand(value, x)
+        elif is_list:
+            yield [operand(known(item), item) for item in items]
+        else:
+            yield as_node(x, name=name) if is_node and x is not None else x

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
-from uopc_array._array.at_once import converted_at_once, known
+from uopc_array._array.at_once import REAL_SCALARS, converted_at_once, known
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import node_from_numpy
 from uopc_array._array.realize import pending_bytes, read_only_view
@@ -116,9 +116,15 @@ class Protocols(Handle):
         return bool(_one_element(self, "bool"))
 
     def __int__(self) -> int:
+        value = self._value
+        if type(value) in REAL_SCALARS:
+            return int(value)
         return int(_one_element(self, "int"))
 
     def __float__(self) -> float:
+        value = self._value
+        if type(value) in REAL_SCALARS:
+            return float(value)
         _refuse_exit(self, "float", _NUMBER_REMEDY)
         return float(_one_element(self, "float"))
 
@@ -145,6 +151,9 @@ class Protocols(Handle):
         return hash(value) if value == value else object.__hash__(self)  # every nan is a key of its own
 
     def __index__(self) -> int:
+        value = self._value
+        if isinstance(value, np.integer):
+            return int(cast("int", value))
         if self.dtype.kind not in "iu" or self.shape:
             raise TypeError(
                 f"index: only a 0-d integer array is an index, got shape {self._uop.shape}, "
@@ -200,11 +209,12 @@ class Protocols(Handle):
         return shape[0]
 
     def __iter__(self) -> Iterator[Self]:
-        if not self.shape:
+        shape = self.shape
+        if not shape:
             raise TypeError("iter: a 0-d array has no axis to iterate over; take x.item(), or x.reshape(-1) for one")
-        return map(self._item_at, range(self.shape[0]))
+        return map(self._item_at, range(shape[0]))
 
-    def _item_at(self, number: int) -> Self:
+    def _item_at(self, key: Any, /) -> Self:
         raise NotImplementedError
 
     def __contains__(self, value: object) -> bool:
@@ -247,6 +257,9 @@ class Protocols(Handle):
         return _Above.namespace
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
+        known_value = known(self)
+        if known_value is not None and copy is not False:
+            return np.array(known_value, dtype, order="C")
         _refuse_exit(self, "conversion to a NumPy array", _BUFFER_REMEDY)
         values = _values(self, "conversion to a NumPy array")
         if copy is False:

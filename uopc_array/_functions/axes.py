@@ -7,6 +7,7 @@ from typing import Any
 
 from uopc_array._array.array import Array
 from uopc_array._array.lenses import Lens, MoveLens
+from uopc_array._array.programs import view_of_known
 from uopc_array._functions.arguments import (
     ArrayLike,
     AxisLike,
@@ -208,8 +209,15 @@ def flip(name: str, m: ArrayLike, axis: AxisLike) -> Array:
         Array([3, 2, 1], dtype=int64)
     """
     x = array_of(name, m)
-    axes = normalize_axes(name, axis, x.ndim)
-    return x[()] if not x.ndim else _flipped(x, axes)
+    if not x.ndim:
+        normalize_axes(name, axis, 0)
+        return x[()]
+    view = view_of_known(x, _flip_of, name, (axis,))
+    return _flipped(x, normalize_axes(name, axis, x.ndim)) if view is None else view
+
+
+def _flip_of(name: str, node: UOp, axis: AxisLike) -> Lens:
+    return MoveLens(Ops.FLIP, normalize_axes(name, axis, node.ndim))
 
 
 def _flipped(x: Array, axes: Sequence[int]) -> Array:

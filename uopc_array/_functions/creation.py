@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.at_once import converted_at_once, copied_at_once, handle_on_new, known
-from uopc_array._array.nodes import as_node, const_node, default_dtype, is_scalar, node_from_numpy
+from uopc_array._array.at_once import converted_at_once, copied_at_once, handle_on_new, known, taken_at_once
+from uopc_array._array.nodes import as_node, const_node, default_dtype, is_scalar, node_from_numpy, plain_values
 from uopc_array._functions.arguments import (
     ArrayLike,
     ShapeLike,
@@ -63,6 +63,10 @@ def asarray(name: str, a: ArrayLike, dtype: Any = None, copy: bool | None = None
                 f"{name}: copy=False cannot convert {name_of(a.dtype)} to {name_of(wanted)}; leave copy out"
             )
     values = known(a) if isinstance(a, Array) else a
+    if wanted is None and copy is not False and (made := plain_values(name, a)) is not None:
+        array = taken_at_once(Array, made)
+        if array is not None:
+            return array
     if type(values) is np.ndarray and (wanted is None or wanted is values.dtype) and copy is not False:
         array = copied_at_once(Array, values)
         if array is not None:

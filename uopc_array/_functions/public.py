@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from uopc_array._array.array import Array
-from uopc_array._array.programs import of_known
+from uopc_array._array.programs import of_known, view_of_known
 from uopc_array._functions.arguments import frame_of, node_of, seen, wrap, wrap_array, wrap_like
 from uopc_array._functions.describe import (
     ABSENT,
@@ -170,10 +170,11 @@ def _body(description: Description, called: Mapping[str, str], of_array: bool) -
     others = [p for p in description.parameters if not p.is_native]
     leading = description.of_method.partition(",")[0] if of_array else ""
     lines = [f"{p.name} = one_or_all({p.name})" for p in known if leading == f"*{p.name}"]
-    if frame:
-        lines.append("frame = self._frame()" if frame == "self" else f"frame = frame_of(name, {frame})")
     if others:
         lines += [f"if not ({' and '.join(map(_is_left_out, others))}):", f"    return otherwise({values})"]
+    if frame:
+        lines += _lines_for_view(description, frame, [called[p.name] for p in known[1:]])
+        lines.append("frame = self._frame()" if frame == "self" else f"frame = frame_of(name, {frame})")
     before = len(lines)
     if description.may_give_up:
         lines += [f"result = {call}", "if result is NotImplemented:", f"    return hosted({values})"]
@@ -197,6 +198,19 @@ def _lines_for_known(description: Description, names: Sequence[str], known: Sequ
         f"value = of_known(Array, native, name, {nodes}, {args}, {_IS_ARRAY[str(gives)]})",
         "if value is not None:",
         "    return value",
+    ]
+
+
+def _lines_for_view(description: Description, first: str, names: Sequence[str]) -> list[str]:
+    """The lines that answer where the operand is known and small, see `view_of_known`."""
+    if description.result != "Lens":
+        return []
+    condition = f"if type({first}) is Array:"
+    return [
+        condition,
+        f"    value = view_of_known({first}, native, name, ({''.join([f'{name}, ' for name in names])}))",
+        "    if value is not None:",
+        "        return value",
     ]
 
 
@@ -334,6 +348,7 @@ _SPACE: dict[str, Any] = {
     "otherwise": _otherwise,
     "seen": seen,
     "shortened": shortened,
+    "view_of_known": view_of_known,
     "wrap": wrap,
     "wrap_array": wrap_array,
     "wrap_like": wrap_like,

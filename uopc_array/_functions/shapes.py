@@ -11,6 +11,7 @@ from uopc_array._array.array import Array
 from uopc_array._array.at_once import known
 from uopc_array._array.lenses import MoveLens, SpreadLens
 from uopc_array._array.numbers import inferred_shape
+from uopc_array._array.programs import view_of_known
 from uopc_array._array.view import View
 from uopc_array._functions.arguments import (
     ArrayLike,
@@ -24,7 +25,7 @@ from uopc_array._functions.arguments import (
 )
 from uopc_array._functions.host import call_host
 from uopc_array._functions.public import function, method
-from uopc_core import TRACED, TRACKED, Ops
+from uopc_core import TRACED, TRACKED, Ops, UOp
 from uopc_core.errors import ShapeError
 from uopc_core.numerics.axes import common_shape
 
@@ -59,11 +60,10 @@ def reshape(name: str, a: ArrayLike, shape: ShapeLike, order: str, copy: bool | 
                [1, 3]], dtype=int64)
     """
     x = array_of(name, a)
-    node = x._frame()
-    extents = inferred_shape(name, node, shape)
-    check_shape(name, extents)
     if order == "C" and copy is None:
-        return x._seen(node, MoveLens(Ops.RESHAPE, extents))
+        view = view_of_known(x, _in_shape, name, (shape,))
+        return x._seen(x._frame(), _in_shape(name, x._frame(), shape)) if view is None else view
+    extents = _in_shape(name, x._frame(), shape).arg
     order = _order(name, order, "CFA")
     if copy:
         x = x._same_kind(x._uop)
@@ -74,6 +74,12 @@ def reshape(name: str, a: ArrayLike, shape: ShapeLike, order: str, copy: bool | 
         raise ValueError(f"{name}: shape {x.shape} cannot become {extents} without a copy; leave copy=False out")
     out = seen(before, before._frame(), lens)
     return _reversed(out) if in_columns else out
+
+
+def _in_shape(name: str, node: UOp, shape: ShapeLike) -> MoveLens:
+    extents = inferred_shape(name, node, shape)
+    check_shape(name, extents)
+    return MoveLens(Ops.RESHAPE, extents)
 
 
 def _order(name: str, order: Any, choices: str) -> str:
@@ -133,6 +139,10 @@ def ravel(name: str, a: ArrayLike, order: str) -> Array:
         >>> xp.ravel(xp.asarray([[1, 2], [3, 4]]))
         Array([1, 2, 3, 4], dtype=int64)
     """
+    if order == "C" and type(a) is Array and (values := known(a)) is not None and values.flags.c_contiguous:
+        view = view_of_known(a, _in_shape, name, (-1,))
+        if view is not None:
+            return view
     x = _lined_up(name, array_of(name, a), order)
     lens = MoveLens(Ops.RESHAPE, (x.size,))
     if isinstance(x._alias, View) and not x._layout().flags.c_contiguous:
@@ -268,17 +278,24 @@ def broadcast_to(name: str, array: ArrayLike, shape: ShapeLike) -> Array:
         Array([[1, 2],
                [1, 2]], dtype=int64)
     """
-    return _spread(name, array_of(name, array), shape_of(name, shape))
+    return _spread(name, array_of(name, array), shape)
 
 
-def _spread(name: str, x: Array, wanted: tuple[int, ...]) -> Array:
+def _spread(name: str, x: Array, wanted: ShapeLike) -> Array:
     """The read-only view of `x` that has the shape `wanted`, also of a number an array."""
-    shape = x.shape
-    extents = wanted[max(len(wanted) - len(shape), 0) :]
-    if len(shape) > len(wanted) or any([n not in (1, m) for n, m in zip(shape, extents, strict=True)]):
-        raise ShapeError(f"{name}: shape {shape} cannot be broadcast to {wanted}; only axes of extent 1 grow")
+    view = view_of_known(x, _spread_to, name, (wanted,))
+    if view is not None:
+        return view
     x = wrap_array(x._uop) if x._is_number else x
-    return x._seen(x._frame(), SpreadLens(wanted))
+    return x._seen(x._frame(), _spread_to(name, x._frame(), wanted))
+
+
+def _spread_to(name: str, node: UOp, shape: ShapeLike) -> SpreadLens:
+    wanted, given = shape_of(name, shape), node.shape
+    extents = wanted[max(len(wanted) - len(given), 0) :]
+    if len(given) > len(wanted) or any([n not in (1, m) for n, m in zip(given, extents, strict=True)]):
+        raise ShapeError(f"{name}: shape {given} cannot be broadcast to {wanted}; only axes of extent 1 grow")
+    return SpreadLens(wanted)
 
 
 def _numpys_broadcast_arrays(public: Callable[..., Any]) -> Callable[..., Any]:

@@ -46,6 +46,7 @@ _new: Callable[..., UOp] = UOp.new
 _SCANS = {"add": Ops.ADD, "multiply": Ops.MUL, "maximum": Ops.MAX, "minimum": Ops.MIN}
 _SCATTERS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
 _OPERANDS = (None, None)
+_NUMPYS: dict[Any, Any] = {float: np.float64, complex: np.complex128}  # what numbers of Python's are by themselves
 # of which NumPy's bits are ours, and the kinds of dtypes for which they are; "" is all. And those of floats
 _EXACT = {
     **dict.fromkeys(("add", "subtract", "equal", "not_equal", "logical_and", "logical_or", "logical_xor"), ""),
@@ -240,15 +241,15 @@ class UnaryUfunc(ufunc):
     ) -> Array:
         try:
             if out is None and where is True and casting is _CASTING and order is _ORDER and dtype is signature is None:
-                if type(x) is Array:
-                    value = of_one_at_once(self._exact, x, "f") if self._exact is not None else None
-                    if value is None:
-                        value = of_known(Array, self._rule, self.__name__, (True,), (x,), False, True)
-                    if value is not None:
-                        return value
-                    node = x._uop
-                else:
-                    node = node_of(self.__name__, x)
+                value = None
+                if type(x) is Array and self._exact is not None:
+                    value = of_one_at_once(self._exact, x, "f")
+                if value is None:
+                    operand = _NUMPYS[type(x)](x) if type(x) in _NUMPYS else x
+                    value = of_known(Array, self._rule, self.__name__, (True,), (operand,), False, True)
+                if value is not None:
+                    return value
+                node = x._uop if type(x) is Array else node_of(self.__name__, x)
                 if node.dtype.kind in self._direct:
                     return wrap(_new(self._op, (node,)))
                 return wrap(self._rule(self.__name__, node))

@@ -29,6 +29,7 @@ __all__ = ["NODE_SLOT", "LazyHandle", "change_all"]
 _BUFFER = Ops.BUFFER
 _NDARRAY = np.ndarray
 _NODE_NAMES = ("_node", "_own_node")
+_ASKED_BY_NUMPY = ("__array_struct__", "__array_interface__")  # whenever it converts, so there are no words for them
 _count = sys.getrefcount
 _alone = sys.maxsize  # until it has been measured, see below
 
@@ -97,6 +98,8 @@ class LazyHandle:
     def __getattr__(self, name: str) -> Any:
         if name in _NODE_NAMES:  # the slot is empty
             return self._become_node()
+        if name in _ASKED_BY_NUMPY:
+            raise AttributeError(name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def _become_node(self) -> UOp:
