@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uopc_array as xp
+from uopc_array._array import programs
 from uopc_core import context
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
@@ -256,6 +257,86 @@ STATEMENTS = [
         "i = xp.asarray([2, 0]); x[i] = y[i]; r = x[i]",
     ),
 ]
+
+
+STATEMENTS += [
+    *("v = x.ravel(); v[1] = 5", "v = x[:, ::2].reshape(-1); v[0] = 3", "v = x[::2].ravel(); v[0] = 4; r = v + 1"),
+    *(
+        "v = xp.flip(x, 1); v[0] = 8",
+        "v = xp.flip(x); r = v[1:]; r[0, 0] = -2",
+        "v = xp.expand_dims(x, 1); v[0] = y[1]",
+    ),
+    *("v = x.real; v[2] = 6", "v = x.view(); v[1, 1] = 2.5", "r = xp.broadcast_to(x[1], (3, 4)); x[1] = 0; r = r * 2"),
+    *(
+        "r = xp.diagonal(x); x[1, 1] = 13",
+        "r = xp.diag(x[0])",
+        "x.fill(2)",
+        "v = x.flat; v[2:5] = 1",
+        "r = xp.asarray([x[0, 0], 1])",
+    ),
+    *(
+        "r = xp.einsum('ij,ij->j', x, y)",
+        "r = xp.asarray([[q, 1.0] for q in x[0]])",
+        "r = x @ x.T @ x",
+        "r = xp.dot(x[0], y[1])",
+    ),
+    *("r = xp.concatenate([x, [[1.0, 2, 3, 4]]])", "r = xp.stack([x[0], y[1]])", "r = xp.asarray(x.mean(axis=0))"),
+]
+
+
+def is_shared(x: Any, view: Any) -> bool:
+    """Whether what is written to the one is seen in the other."""
+    before = view.tolist()
+    x[...] = 55.0
+    return view.tolist() != before
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        *(
+            lambda x: x.T,
+            lambda x: x.reshape(4, 3),
+            lambda x: x.ravel(),
+            lambda x: x[::2].ravel(),
+            lambda x: x.T.ravel(),
+        ),
+        *(lambda x: x.T.reshape(12), lambda x: x[:, ::2].reshape(6), lambda x: x[1].reshape(2, 2), lambda x: x.real),
+        *(
+            lambda x: x.view("int64"),
+            lambda x: x.swapaxes(0, 1)[1:],
+            lambda x: x.diagonal(),
+            lambda x: x[:, None].squeeze(),
+        ),
+        *(lambda x: x[1:, ::-1].T[None], lambda x: x.transpose().reshape(2, 6), lambda x: x.flatten()),
+    ],
+)
+def test_small_views_share_memory_where_those_of_numpy_do(view: Callable[[Any], Any]) -> None:
+    x, expected = xp.asarray(A), A.copy()
+    found, theirs = view(x), view(expected)
+    assert is_known(found)
+    assert found.flags.writeable == theirs.flags.writeable
+    np.testing.assert_array_equal(found, theirs)
+    assert is_shared(x, found) == is_shared(expected, theirs)
+
+
+def test_small_views_that_may_not_be_written_to_are_not() -> None:
+    x = xp.asarray(A)
+    for view in (xp.broadcast_to(x[0], (2, 4)), x.diagonal(), xp.broadcast_to(x[0], (2, 4))[1], x.diagonal()[1:]):
+        assert is_known(view)
+        with pytest.raises(ValueError, match="read-only"):
+            view[0] = 1.0
+        with pytest.raises(ValueError, match="read-only"):
+            view += 1.0
+
+
+def test_what_comes_with_ever_new_numbers_makes_no_program() -> None:
+    x = xp.asarray(A)
+    before = len(programs._programs)
+    for k in range(50):
+        assert xp.maximum(x, k / 7).shape == (3, 4)
+        assert (x % (k + 0.5)).shape == (3, 4)
+    assert len(programs._programs) <= before + 2
 
 
 @given(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=6))

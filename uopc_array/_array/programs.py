@@ -222,11 +222,14 @@ def _is_keyed(
         return True
     if values is None:
         return False
-    several: list[Any] = [known(item) if isinstance(item, Handle) else None for item in x]
-    if any([value is None for value in several]):
-        return False
-    values += several
-    key += (list, *[(value.dtype.num, value.shape) for value in several])
+    key += (list, len(x))
+    for item in x:
+        value = known(item) if isinstance(item, Handle) else of_numpy(item)
+        if value is not None:
+            values.append(value)
+            key += (value.dtype.num, value.shape)
+        elif type(item) in (list, tuple) or not _is_keyed(item, key, None):
+            return False
     return True
 
 
@@ -283,12 +286,19 @@ def _given(
             value = _WEAK[type(x)](x)
         else:
             value = known(x) if isinstance(x, Handle) else of_numpy(x)
-        is_list = bool(items) and isinstance(items[0], Handle)
+        is_list = any([isinstance(item, Handle) or of_numpy(item) is not None for item in items])
         if (value is not None or is_list) and is_node is False:
             raise TypeError(name)
         if value is not None:
             yield operand(value, x)
         elif is_list:
-            yield [operand(known(item), item) for item in items]
+            yield [_given_item(name, item, is_node, operand) for item in items]
         else:
             yield as_node(x, name=name) if is_node and x is not None else x
+
+
+def _given_item(name: str, x: Any, is_node: bool | None, operand: Callable[[Any, Any], Any]) -> Any:
+    value = known(x) if isinstance(x, Handle) else of_numpy(x)
+    if value is not None:
+        return operand(value, x)
+    return as_node(x, name=name) if is_node else x

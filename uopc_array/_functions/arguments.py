@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Any
 
@@ -23,6 +23,7 @@ from uopc_array._array.numbers import (
     number_or_node,
     operand,
 )
+from uopc_array._array.programs import of_known
 from uopc_core import DType, UOp, as_dtype, dtypes, is_bool, is_complex, is_inexact, is_integer, name_of
 from uopc_core.errors import DTypeError, ShapeError, shortened
 from uopc_core.numerics.axes import axes_from_front, axis_from_front
@@ -39,6 +40,7 @@ __all__ = [
     "check_choice",
     "check_device",
     "check_shape",
+    "computed",
     "filler",
     "frame_of",
     "from_memory",
@@ -86,6 +88,12 @@ def frame_of(name: str, x: ArrayLike) -> UOp:
 def wrap(node: UOp) -> Array:
     """The result of a function: of no axes a number, as where NumPy gives a scalar."""
     return handle_on(Array, node, False)
+
+
+def computed(name: str, native: Callable[..., UOp], *args: Any) -> Array:
+    """The result of a function of nodes of operands and other arguments, for one that does more than that itself."""
+    value = of_known(Array, native, name, (None,) * len(args), args, False)
+    return wrap(native(name, *args)) if value is None else value
 
 
 def wrap_array(node: UOp) -> Array:

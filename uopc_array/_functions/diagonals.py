@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uopc_array._array.array import Array
 from uopc_array._array.lenses import DiagonalLens, Lens
-from uopc_array._functions.arguments import ArrayLike, array_of, integer, normalize_axis, wrap
+from uopc_array._functions.arguments import ArrayLike, array_of, computed, integer, node_of, normalize_axis
 from uopc_array._functions.public import function
 from uopc_core import UOp, composite
 from uopc_core.errors import ShapeError
@@ -67,10 +67,11 @@ def diag(name: str, v: ArrayLike, k: int) -> Array:
         return x._seen(x._frame(), DiagonalLens(_within(offset, *x.shape), 0, 1))
     if x.ndim != 1:
         raise ShapeError(f"{name}: expected one axis or two, got shape {x.shape}")
-    return wrap(_matrix_of(x._uop, offset))
+    return computed(name, _matrix_of, x, offset)
 
 
-def _matrix_of(vector: UOp, k: int) -> UOp:
+def _matrix_of(name: str, v: ArrayLike, k: int) -> UOp:
+    vector = node_of(name, v)
     n = vector.size + abs(k)
     rows = vector.pad([(max(-k, 0), max(k, 0))])
     square = rows.reshape((n, 1)).expand((n, n))

@@ -33,7 +33,9 @@ Shape = tuple[int, ...]
 
 
 @function("einsum(*operands, out=None, dtype=None, order='K', casting='safe', optimize='auto')", casting="safe")
-def einsum(name: str, operands: Sequence[Any], dtype: Any, casting: str, optimize: bool | str | Sequence[Any]) -> UOp:
+def einsum(
+    name: str, operands: Sequence[ArrayLike], dtype: Any, casting: str, optimize: bool | str | Sequence[Any]
+) -> UOp:
     """Sum of products of the operands over index letters, as in ``einsum("ij,jk->ik", x, y)``.
 
     Args:

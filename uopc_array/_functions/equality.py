@@ -6,7 +6,7 @@ from typing import Any
 
 from uopc_array._array.nodes import Operand, is_scalar
 from uopc_array._array.promotion import promote, promote_comparison
-from uopc_array._functions.arguments import ArrayLike, as_floating, node_of, operand, wrap
+from uopc_array._functions.arguments import ArrayLike, array_of, as_floating, computed, node_of, operand
 from uopc_array._functions.public import function
 from uopc_core import Ops, UOp, composite
 from uopc_core.errors import DTypeError, ShapeError
@@ -98,8 +98,12 @@ def allclose(name: str, a: ArrayLike, b: ArrayLike, rtol: ArrayLike, atol: Array
         >>> xp.allclose(xp.ones(2), xp.ones(2) + 1e-9)
         True
     """
+    return bool(computed(name, _all_close, a, b, rtol, atol, equal_nan))
+
+
+def _all_close(name: str, a: ArrayLike, b: ArrayLike, rtol: ArrayLike, atol: ArrayLike, equal_nan: bool) -> UOp:
     close = isclose(name, a, b, rtol, atol, equal_nan)
-    return bool(wrap(close.reduce(Ops.AND, close.ndim)))
+    return close.reduce(Ops.AND, close.ndim)
 
 
 @function("array_equal(a1, a2, equal_nan=False)")
@@ -117,15 +121,16 @@ def array_equal(name: str, a1: ArrayLike, a2: ArrayLike, equal_nan: bool) -> boo
         >>> xp.array_equal(xp.asarray([1, 2]), xp.asarray([1, 2]))
         True
     """
+    x, y = array_of(name, a1), array_of(name, a2)
+    return x.shape == y.shape and bool(computed(name, _all_equal, x, y, equal_nan))
+
+
+def _all_equal(name: str, a1: ArrayLike, a2: ArrayLike, equal_nan: bool) -> UOp:
     x, y = node_of(name, a1), node_of(name, a2)
-    return x.shape == y.shape and _all_equal(name, x, y, equal_nan)
-
-
-def _all_equal(name: str, x: UOp, y: UOp, equal_nan: bool) -> bool:
     same = elementwise.equal(*promote_comparison(name, x, y))
     if equal_nan:
         same = same | (composite.broadcast_to(elementwise.isnan(x), same.shape) & elementwise.isnan(y))
-    return bool(wrap(same.reduce(Ops.AND, same.ndim)))
+    return same.reduce(Ops.AND, same.ndim)
 
 
 @function("array_equiv(a1, a2)")
@@ -143,7 +148,6 @@ def array_equiv(name: str, a1: ArrayLike, a2: ArrayLike) -> bool:
         True
     """
     try:
-        x, y = node_of(name, a1), node_of(name, a2)
-        return _all_equal(name, x, y, equal_nan=False)
+        return bool(computed(name, _all_equal, a1, a2, False))
     except (ShapeError, DTypeError):
         return False

@@ -29,6 +29,7 @@ __all__ = ["NUMPY_OPS", "Array", "NumPyProgram", "evaluate", "lower_to_numpy"]
 # (function, src, out, dead): slots[out] = function(*slots[src]), after which nobody needs the slots `dead`
 NumPyStep = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
 
+_KEPT_BYTES = 4096  # of what is the same at each call, up to which it is copied rather than computed
 _FOREIGN = -1  # owner of memory that a program must not hand out
 _CONST, _RESHAPE = Ops.CONST, Ops.RESHAPE
 _WRITE_OVER = frozenset({Ops.WHERE, Ops.SCATTER})  # ops whose function takes `out`, besides ufuncs
@@ -113,6 +114,8 @@ class NumPyProgram:
         if len(self._roots) != 1 or self._memories:
             return None
         ((slot, root, is_shared),) = self._roots
+        if not self.n_inputs and root.size * root.dtype.itemsize <= _KEPT_BYTES:
+            return self.run()[0].copy
         if len(self._steps) == 1:
             function, src, out, _ = self._steps[0]
             if isinstance(function, np.ufunc) and out == slot and src == tuple(range(self.n_inputs)):
