@@ -95,18 +95,48 @@ def of_known(
     """
     if not bound():
         return None
-    key: list[Any] = [native]
     values: list[Any] = []
+    key = _key(cls, native, args, values, is_of_elements, not numbers_count)
+    if key is None:
+        return None
+    if not values:
+        if records():  # what a trace makes of nothing stays small as text: a range, a constant
+            return None
+        is_of_elements = False
+    elif is_of_elements and _are_large_together(values):
+        return None
+    program = _programs.get(key)
+    if program is None:
+        return _first(cls, native, name, nodes, args, key, is_array)
+    if program is _SEEN:
+        program = _made(cls, native, name, nodes, args, values, is_of_elements, numbers_count)
+        _programs.replace(key, program)
+    if not program:
+        return None if program is False else of_known(cls, native, name, nodes, args, is_array)
+    value = program.value(values)
+    return None if value is None else _handle_on(cls, value, is_array)
+
+
+def _key(
+    cls: type[Handle],
+    native: Callable[..., Any],
+    args: Sequence[Any],
+    values: list[Any],
+    is_of_elements: bool,
+    is_weak: bool,
+) -> tuple[Any, ...] | None:
+    """What tells the programs of `native` apart, with the values of known operands added to `values`; None where there
+    is one that is not known, or no such key.
+    """
+    key: list[Any] = [native]
     for x in args:
         value = x._value if type(x) is cls else None
         if value is None or x._own_alias is not None:
             value = known(x) if isinstance(x, Handle) else of_numpy(x)
             if value is None:
-                if isinstance(x, Handle):
+                if isinstance(x, Handle) or not _is_keyed(x, key, values, is_of_elements, is_weak):
                     return None
-                if _is_keyed(x, key, values, is_of_elements, not numbers_count):
-                    continue
-                return of_known(cls, native, name, nodes, args, is_array) if is_of_elements else None
+                continue
         elif value.size > LARGEST:
             return None
         values.append(value)
@@ -114,21 +144,7 @@ def of_known(
             key.append(value.dtype.num if value.ndim else ~value.dtype.num)
         else:
             key += (value.dtype.num, value.shape)
-    # what a trace makes of nothing stays small as text: a range, a constant
-    if (not values and records()) or (is_of_elements and _are_large_together(values)):
-        return None
-    found = tuple(key)
-    program = _programs.get(found)
-    if program is None:
-        return _first(cls, native, name, nodes, args, found, is_array)
-    if type(program) is not _Program:
-        if program is _SEEN:
-            program = _made(cls, native, name, nodes, args, values, is_of_elements, numbers_count)
-            _programs.replace(found, program)
-        if not program:
-            return None if program is False else of_known(cls, native, name, nodes, args, is_array)
-    value = program.value(values)
-    return None if value is None else _handle_on(cls, value, is_array)
+    return tuple(key)
 
 
 def _first(
