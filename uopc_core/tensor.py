@@ -334,7 +334,7 @@ class Tensor(TensorHandle):
         return Tensor._from_uop(activations.cross_entropy(tensor_dtypes.as_inexact(self._node), node))
 
     def one_hot(self, n_classes: int) -> Tensor:
-        """float32 of shape (..., n_classes) with a 1 at the place that each integer names.
+        """float32 of shape (..., n_classes) with a 1 at the index that each integer names.
 
         Raises:
             IndexError: a label that is in memory already is not below `n_classes`.

@@ -185,7 +185,7 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
 
         Raises:
             IndexError: an index that is out of bounds, or no index at all.
-            ShapeError: a value that cannot be broadcast to the place.
+            ShapeError: a value that cannot be broadcast to what is selected.
         """
         is_known = self._value is not None or (self._own_node.op is _BUFFER and holds_value_to_write(self, key, value))
         if is_known and assigned_at_once(self, key, value):

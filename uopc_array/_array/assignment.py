@@ -76,7 +76,7 @@ def operand_for(dtype: DType, value: Any) -> Operand:
 
 
 def value_node(value: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
-    """`value` in the dtype and shape of the place it is written to; surplus leading axes of extent 1 are dropped."""
+    """`value` in the dtype and shape of what it is written to; surplus leading axes of extent 1 are dropped."""
     if is_scalar(value):
         check_assignable(as_node(value, name="assignment").dtype, dtype)
         return const_node("assignment", value, dtype, shape)
@@ -91,7 +91,7 @@ def value_node(value: Operand, dtype: DType, shape: tuple[int, ...]) -> UOp:
         return composite.broadcast_to(cast_node(node, dtype), shape)
     except ShapeError:
         raise ShapeError(
-            f"assignment: a value of shape {node.shape} cannot be broadcast to the place of shape {shape}"
+            f"assignment: a value of shape {node.shape} cannot be broadcast to what is assigned to, of shape {shape}"
         ) from None
 
 
@@ -173,12 +173,12 @@ def _is_assigned(x: Handle, key: Any, operand: Operand) -> bool:
         x._update(lambda node: assigned(node, key, operand))
         return True
     stored = _values_for(x._node.dtype, operand)
-    places = _key_for_numpy(key)
-    cell, lenses = _place_of(x)
-    return write_in_memory(cell, lenses, _store, places, stored)
+    indices = _key_for_numpy(key)
+    cell, lenses = _target_of(x)
+    return write_in_memory(cell, lenses, _store, indices, stored)
 
 
-def _place_of(x: Handle) -> tuple[Cell, Sequence[Lens]]:
+def _target_of(x: Handle) -> tuple[Cell, Sequence[Lens]]:
     """The cell whose memory has the elements of `x`, with a leaf, and the steps from there; `x` holds nothing of it."""
     alias = x._alias
     base, lenses = (alias.base, alias.steps()) if isinstance(alias, View) else (x, ())
@@ -203,7 +203,7 @@ def changed_in_place(x: Handle, name: str, at: Callable[..., None], key: Any, va
     if any([_needs_graph(x, key, value) for value in (*values, 0)]):
         return False
     arguments = [_key_for_numpy(key), *[value if is_scalar(value) else _values_of(value) for value in values]]
-    cell, lenses = _place_of(x)
+    cell, lenses = _target_of(x)
     try:
         return change_in_memory(cell, lenses, at, arguments)
     except IndexError as error:
@@ -241,7 +241,7 @@ def _store(target: NumPyArray, key: Any, value: Any) -> None:
     except ValueError as error:
         if np.ndim(value):
             raise ShapeError(
-                f"assignment: a value of shape {np.shape(value)} does not fit the place; {error}"
+                f"assignment: a value of shape {np.shape(value)} does not fit what is assigned to; {error}"
             ) from None
         raise
 
@@ -296,10 +296,10 @@ def _key_for_numpy(key: Any) -> Any:
         return _within_range(key._memory("indexing").array)
     if not isinstance(key, np.ndarray | list):
         return concrete_key(key)
-    places: NumPyArray = np.asarray(cast("Any", key))
-    return _within_range(places) if places.size else cast("Any", key)
+    indices: NumPyArray = np.asarray(cast("Any", key))
+    return _within_range(indices) if indices.size else cast("Any", key)
 
 
-def _within_range(places: NumPyArray) -> NumPyArray:
+def _within_range(indices: NumPyArray) -> NumPyArray:
     """Indices that NumPy would wrap to negative ones, as the last there is."""
-    return np.minimum(places, 2**63 - 1) if places.dtype == np.uint64 else places
+    return np.minimum(indices, 2**63 - 1) if indices.dtype == np.uint64 else indices

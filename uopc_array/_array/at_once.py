@@ -402,21 +402,21 @@ def item_at_once(x: A, key: Any) -> A | None:
 
 def _picked_at_once(x: A, value: Any, key: Any) -> A | None:
     """``x[key]``, whose value is `value`, if `key` is one known array of integers or bool; else None."""
-    places = _places(key)
-    if places is None or not value.ndim:
+    indices = _indices(key)
+    if indices is None or not value.ndim:
         return None
-    if places.dtype.kind != "b" and places.size * _row_size(value.shape) > LARGEST:
+    if indices.dtype.kind != "b" and indices.size * _row_size(value.shape) > LARGEST:
         return None
     try:
-        return type(x)._from_value(value[places])
+        return type(x)._from_value(value[indices])
     except Exception:  # the longer way has words for it
         return None
 
 
-def _places(key: Any) -> Any:
+def _indices(key: Any) -> Any:
     """`key` as an array of NumPy's, where it is a known one of integers or bool; else None."""
-    places = known(key) if isinstance(key, Handle) else of_numpy(key)
-    return places if type(places) is _NDARRAY and places.dtype.kind in "biu" else None
+    indices = known(key) if isinstance(key, Handle) else of_numpy(key)
+    return indices if type(indices) is _NDARRAY and indices.dtype.kind in "biu" else None
 
 
 def _in_ints(key: Any) -> Any:
@@ -478,7 +478,7 @@ def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
     if type(key) is not int and not is_plain_key(key):
         key = _in_ints(key)
         if type(key) is not int and not is_plain_key(key):
-            key = _places(key)
+            key = _indices(key)
             if key is None:
                 return False
     try:

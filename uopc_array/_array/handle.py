@@ -333,11 +333,17 @@ class Handle(LazyHandle):
             node = cell._own_node
             put(cell, stand_in(node.shape, node.dtype), alias.at(None))
 
-    def _memory_of(self, uop: UOp, what: str) -> Buffer:
+    def _memory(self, what: str) -> Buffer:
+        uop = self._uop
+        if uop.op is _BUFFER:
+            return uop.realized
         try:
-            return buffer_of_node(uop, what)
+            return super()._memory(what)
         except Exception as error:
             raise shortened(error) from None
+
+    def _memory_of(self, uop: UOp, what: str) -> Buffer:
+        return buffer_of_node(uop, what)
 
 
 def _measure_root() -> int:

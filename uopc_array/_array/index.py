@@ -15,7 +15,7 @@ from uopc_array._array.handle import Handle
 from uopc_array._array.lens import Lens
 from uopc_array._array.nodes import as_node
 from uopc_array._array.numbers import integer
-from uopc_array._array.origins import gather as gather_places
+from uopc_array._array.origins import gather as gather_indices
 from uopc_array._array.realize import NumPyArray, buffer_from_numpy, buffer_of_node, view_in_memory
 from uopc_array._array.tracing import trace_error
 from uopc_core import TRACED, UOp, dtypes, is_bool, is_integer, name_of
@@ -137,9 +137,9 @@ def _picked_by_mask(x: UOp, key: Any) -> UOp | None:
     mask = as_node(key)
     if mask.flags or not mask.shape or mask.shape != x.shape[: mask.ndim]:
         return None
-    places = buffer_of_node(mask).array
+    indices = buffer_of_node(mask).array
     values = view_in_memory(x)
-    return None if values is None else UOp.buffer(buffer_from_numpy(np.ascontiguousarray(values[places]), copy=False))
+    return None if values is None else UOp.buffer(buffer_from_numpy(np.ascontiguousarray(values[indices]), copy=False))
 
 
 class ItemLens(Lens):
@@ -192,4 +192,4 @@ def read_any(x: UOp, key: Any) -> UOp:
 
 def gather(view: UOp, key: ParsedKey) -> UOp:
     """What the index arrays of `key` pick from the view of its basic items."""
-    return picked(view, key, lambda x, arrays, axes: gather_places("index", x, *arrays, axes=axes))
+    return picked(view, key, lambda x, arrays, axes: gather_indices("index", x, *arrays, axes=axes))

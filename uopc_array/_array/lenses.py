@@ -155,16 +155,16 @@ class PickLens(Lens):
         dtype: of the view, as in `StridedLens`.
     """
 
-    __slots__ = ("_places", "dtype", "starts")
+    __slots__ = ("_indices", "dtype", "starts")
     has_strides = False
 
     def __init__(self, starts: IntArray, base_itemsize: int, dtype: DType) -> None:
         self.starts = starts
         self.dtype = dtype
-        self._places = UOp.buffer(Buffer.from_numpy(starts // base_itemsize))
+        self._indices = UOp.buffer(Buffer.from_numpy(starts // base_itemsize))
 
     def on_node(self, x: UOp) -> UOp:
-        picked = x.reshape((x.size,)).index(self._places)
+        picked = x.reshape((x.size,)).index(self._indices)
         if x.dtype.itemsize != self.dtype.itemsize:
             is_second = bool(self.starts.size) and self.starts.flat[0] % x.dtype.itemsize
             picked = picked.unary(Ops.IMAG if is_second else Ops.REAL)
@@ -256,7 +256,7 @@ def write_back(x: UOp, make_view: Callable[[UOp], UOp], make_value: Callable[[UO
             value = parts[0].binary(Ops.COMPLEX, parts[1])
             steps.pop()
         elif op is Ops.INDEX:
-            value = UOp.new(Ops.SCATTER, (source, value, *steps.pop().places), "set")
+            value = UOp.new(Ops.SCATTER, (source, value, *steps.pop().indices), "set")
         else:
             value = _write_back_run(steps, value)
     return value
@@ -269,7 +269,7 @@ class _Step(NamedTuple):
     arg: Any
     source: UOp
     size: int
-    places: tuple[UOp, ...]  # of INDEX
+    indices: tuple[UOp, ...]  # of INDEX
 
 
 def _steps_between(x: UOp, view: UOp) -> list[_Step] | None:

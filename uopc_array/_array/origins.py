@@ -34,7 +34,7 @@ def gather(name: str, x: UOp, *indices: UOp, axes: Sequence[int] = ()) -> UOp:
         IndexBoundsError: an index in memory is outside of its axis.
     """
     try:
-        known = check_places(name, x, indices, axes)
+        known = check_indices(name, x, indices, axes)
     except Exception as error:
         raise shortened(error) from None
     return _noted(name, UOp.new(Ops.INDEX, (x, *indices)), known)
@@ -49,7 +49,7 @@ def scatter(name: str, x: UOp, value: UOp, *indices: UOp, mode: str, axes: Seque
     Raises:
         IndexBoundsError: an index in memory is outside of its axis.
     """
-    known = check_places(name, x, indices, axes)
+    known = check_indices(name, x, indices, axes)
     return _noted(name, UOp.new(Ops.SCATTER, (x, value, *indices), mode), known)
 
 
@@ -60,7 +60,7 @@ def _noted(name: str, node: UOp, known: bool) -> UOp:
     return node
 
 
-def check_places(name: str, x: UOp, indices: Sequence[UOp], axes: Sequence[int] = ()) -> bool:
+def check_indices(name: str, x: UOp, indices: Sequence[UOp], axes: Sequence[int] = ()) -> bool:
     """Whether all `indices` into the leading axes of `x` are known.
 
     Raises:
@@ -87,7 +87,7 @@ def _numbers_behind(index: UOp) -> np.ndarray[Any, Any] | None:
     while (src := index.src) and index.realized is None and (index.op in _SAME_NUMBERS or _widens(index, src[0])):
         index = src[0]
         src = index.src
-        if src and index.op is Ops.MIN and index.dtype is dtypes.uint64:  # see composite.as_places
+        if src and index.op is Ops.MIN and index.dtype is dtypes.uint64:  # see composite.as_indices
             index = src[0]
     if index.realized is not None:
         return index.realized.array

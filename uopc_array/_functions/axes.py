@@ -84,12 +84,12 @@ def _swapped(ndim: int, first: int, second: int) -> Lens:
 
 @function("moveaxis(a, source, destination)", gives="view")
 def moveaxis(name: str, a: UOp, source: int | Sequence[int], destination: int | Sequence[int]) -> Lens:
-    """Axes moved to other places, the rest in their order; a view.
+    """Axes moved to other positions, the rest in their order; a view.
 
     Args:
         a: any dtype, any shape.
         source: axes that move.
-        destination: the place of each in the result.
+        destination: the position of each in the result.
     Returns:
         dtype of ``a``; the permuted shape.
     Raises:
@@ -100,12 +100,12 @@ def moveaxis(name: str, a: UOp, source: int | Sequence[int], destination: int | 
         (3, 4, 2)
     """
     moved = normalize_axes(name, integers(name, "source", source), a.ndim)
-    places = normalize_axes(name, integers(name, "destination", destination), a.ndim)
-    if len(moved) != len(places):
+    positions = normalize_axes(name, integers(name, "destination", destination), a.ndim)
+    if len(moved) != len(positions):
         raise AxisError(f"{name}: source and destination must be as many, got {source} and {destination}")
     order = [axis for axis in range(a.ndim) if axis not in moved]
-    for place, axis in sorted(zip(places, moved, strict=True)):
-        order.insert(place, axis)
+    for position, axis in sorted(zip(positions, moved, strict=True)):
+        order.insert(position, axis)
     return MoveLens(Ops.PERMUTE, tuple(order))
 
 
@@ -128,11 +128,11 @@ def rollaxis(name: str, a: UOp, axis: int, start: int) -> Lens:
     """
     source = normalize_axis(name, axis, a.ndim)
     start = integer(name, "start", start)
-    place = start + a.ndim if start < 0 else start
-    if not 0 <= place <= a.ndim:
+    position = start + a.ndim if start < 0 else start
+    if not 0 <= position <= a.ndim:
         raise AxisError(f"{name}: expected start between {-a.ndim} and {a.ndim}, got {start}")
     order = [i for i in range(a.ndim) if i != source]
-    order.insert(place - 1 if source < place else place, source)
+    order.insert(position - 1 if source < position else position, source)
     return MoveLens(Ops.PERMUTE, tuple(order))
 
 
@@ -145,11 +145,11 @@ def expand_dims(name: str, a: UOp, axis: int | Sequence[int]) -> Lens:
 
     Args:
         a: any dtype, any shape.
-        axis: places of the new axes in the result.
+        axis: positions of the new axes in the result.
     Returns:
         dtype of ``a``; shape with 1 at every ``axis``.
     Raises:
-        AxisError: a place is out of range or given twice.
+        AxisError: a position is out of range or given twice.
     Example:
         >>> import uopc_array as xp
         >>> xp.expand_dims(xp.zeros((2, 3)), (0, -1)).shape
@@ -157,10 +157,10 @@ def expand_dims(name: str, a: UOp, axis: int | Sequence[int]) -> Lens:
     """
     given: Any = axis if isinstance(axis, tuple | list) else (axis,)
     ndim = a.ndim + len(given)
-    places = normalize_axes(name, given, ndim)
+    positions = normalize_axes(name, given, ndim)
     check_shape(name, (1,) * ndim)
     rest = iter(a.shape)
-    return MoveLens(Ops.RESHAPE, tuple([1 if i in places else next(rest) for i in range(ndim)]))
+    return MoveLens(Ops.RESHAPE, tuple([1 if i in positions else next(rest) for i in range(ndim)]))
 
 
 @function("squeeze(a, axis=None)", method="squeeze", gives="view")

@@ -178,7 +178,7 @@ def trapezoid(name: str, y: UOp, x: UOp | None, dx: ArrayLike, axis: int) -> UOp
 
     Args:
         y: heights, any dtype; integers and bool are converted to float64.
-        x: coordinates, of the shape of ``y`` or one for each place of ``axis``; None takes steps of ``dx``.
+        x: coordinates, of the shape of ``y`` or one for each index of ``axis``; None takes steps of ``dx``.
         dx: distance of neighbours where ``x`` is None: a number, or an array that can be broadcast to the distances.
         axis: axis along which to integrate.
     Returns:

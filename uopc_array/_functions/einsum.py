@@ -77,9 +77,9 @@ def _contracted(
     terms = [(letters, cast_node(node, wanted, name)) for letters, node in zip(inputs, nodes, strict=True)]
     _check_extents(name, terms)
     path = _path(name, [letters for letters, _ in terms], output, [node.shape for _, node in terms], optimize)
-    for places in path:
-        taken = [terms[place] for place in places]
-        terms = [term for place, term in enumerate(terms) if place not in places]
+    for positions in path:
+        taken = [terms[position] for position in positions]
+        terms = [term for position, term in enumerate(terms) if position not in positions]
         wanted = {*output, *"".join(letters for letters, _ in terms)}
         kept = "".join(dict.fromkeys(a for letters, _ in taken for a in letters if a in wanted)) if terms else output
         terms.append((kept, _product(taken, kept)))
@@ -95,7 +95,7 @@ def einsum_path(name: str, operands: Sequence[Any], optimize: bool | str | Seque
         optimize: as for `einsum`.
         einsum_call: True gives what NumPy hands from one of its functions to another.
     Returns:
-        the path as `einsum` and NumPy take it, "einsum_path" and then the places in the list of operands that are
+        the path as `einsum` and NumPy take it, "einsum_path" and then the positions in the list of operands that are
         multiplied next, and a report, as from ``opt_einsum.contract_path``.
     Raises:
         ShapeError, TypeError, ValueError: as `einsum`.
@@ -207,7 +207,7 @@ def _contraction(
     path, report = cast("Any", opt_einsum.contract_path)(
         equation, *shapes, shapes=True, optimize=how if given is None else given, memory_limit=limit
     )
-    return [tuple(places) for places in path], report
+    return [tuple(positions) for positions in path], report
 
 
 def _is_name_with_limit(optimize: Any) -> bool:
@@ -232,10 +232,14 @@ def _given_path(name: str, optimize: Any, n: int) -> list[tuple[int, ...]] | Non
         raise TypeError(f"{name}: expected optimize to be a name, a name with a size or a path, got {optimize!r:.60}")
     path = [integers(name, "optimize", step) for step in steps]
     left = n
-    for places in path:
-        if not places or len(set(places)) < len(places) or not all(0 <= place < left for place in places):
-            raise ValueError(f"{name}: expected places among {left} operands in the path, got {places}")
-        left -= len(places) - 1
+    for positions in path:
+        if (
+            not positions
+            or len(set(positions)) < len(positions)
+            or not all(0 <= position < left for position in positions)
+        ):
+            raise ValueError(f"{name}: expected positions among {left} operands in the path, got {positions}")
+        left -= len(positions) - 1
     if left != 1:
         raise ValueError(f"{name}: the path {path} leaves {left} of {n} operands; expected one")
     return path

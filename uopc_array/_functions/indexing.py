@@ -1,4 +1,4 @@
-"""Elements by their place: gathers with integer arrays, lazy and differentiable."""
+"""Elements by their position: gathers with integer arrays, lazy and differentiable."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from uopc_core.errors import (
 from uopc_core.numerics import elementwise
 from uopc_core.numerics.axes import common_shape
 
-__all__ = ["places_in", "places_of"]
+__all__ = ["indices_in", "indices_of"]
 
 MODES = ("raise", "wrap", "clip")
 
 
-def places_of(name: str, indices: ArrayLike) -> UOp:
+def indices_of(name: str, indices: ArrayLike) -> UOp:
     """Indices as integers that gathers take.
 
     Raises:
@@ -49,7 +49,7 @@ def places_of(name: str, indices: ArrayLike) -> UOp:
         return node.cast(dtypes.int64) if values is None else node_from_numpy(values.astype(np.int64), None, False)
     if not is_integer(node.dtype):
         raise IndexDTypeError(f"{name}: expected indices of an integer dtype, got {name_of(node.dtype)}")
-    return composite.as_places(node) if node.dtype is dtypes.uint64 else node
+    return composite.as_indices(node) if node.dtype is dtypes.uint64 else node
 
 
 def check_mode(name: str, mode: Any) -> None:
@@ -63,23 +63,23 @@ def check_mode(name: str, mode: Any) -> None:
         raise ValueError(f'{name}: expected a mode of "raise", "wrap" or "clip", got {mode!r}')
 
 
-def places_in(name: str, places: UOp, n: int, mode: str) -> UOp:
-    """Indices into `n` places; those out of bounds as `mode` says.
+def indices_in(name: str, positions: UOp, n: int, mode: str) -> UOp:
+    """Indices into `n` positions; those out of bounds as `mode` says.
 
     Raises:
-        IndexError: there are no places, and `mode` knows none.
+        IndexError: there are no positions, and `mode` knows none.
     """
     if mode == "raise":
-        return places
+        return positions
     check_mode(name, mode)
-    wide = places.cast(dtypes.int64)
+    wide = positions.cast(dtypes.int64)
     if n == 0:
         if wide.size:
             raise IndexBoundsError(f"{name}: there is nothing to take from an axis of extent 0")
         return wide
     if mode == "wrap":
         return wide % n
-    first, last = (UOp.const(place, wide.dtype, wide.shape) for place in (0, n - 1))
+    first, last = (UOp.const(position, wide.dtype, wide.shape) for position in (0, n - 1))
     return elementwise.minimum(elementwise.maximum(wide, first), last)
 
 
@@ -110,9 +110,9 @@ def take(name: str, a: UOp, indices: ArrayLike, axis: int | None, mode: str) -> 
         row = a.reshape((a.size,))
         if axis is not None:
             normalize_axis(name, axis, 1)
-        return gather(name, row, places_in(name, places_of(name, indices), a.size, mode))
+        return gather(name, row, indices_in(name, indices_of(name, indices), a.size, mode))
     at = normalize_axis(name, axis, a.ndim)
-    return along_axes.take_on_axis(name, a, places_in(name, places_of(name, indices), a.shape[at], mode), at)
+    return along_axes.take_on_axis(name, a, indices_in(name, indices_of(name, indices), a.shape[at], mode), at)
 
 
 @function("take_along_axis(arr, indices, axis=-1)")
@@ -137,29 +137,29 @@ def take_along_axis(name: str, arr: UOp, indices: ArrayLike, axis: int | None) -
         Array([[1, 2, 3],
                [4, 5, 6]], dtype=int64)
     """
-    places = places_of(name, indices)
+    positions = indices_of(name, indices)
     node = arr.reshape((arr.size,)) if axis is None else arr
-    at, rest = fitting(name, node.shape, places.shape, 0 if axis is None else axis)
+    at, rest = fitting(name, node.shape, positions.shape, 0 if axis is None else axis)
     node = composite.broadcast_to(node, (*rest[:at], node.shape[at], *rest[at + 1 :]))
-    places = composite.broadcast_to(places, (*rest[:at], places.shape[at], *rest[at + 1 :]))
-    return along_axes.take_along_axis(name, node, places, at)
+    positions = composite.broadcast_to(positions, (*rest[:at], positions.shape[at], *rest[at + 1 :]))
+    return along_axes.take_along_axis(name, node, positions, at)
 
 
-def fitting(name: str, shape: tuple[int, ...], places: tuple[int, ...], axis: int) -> tuple[int, tuple[int, ...]]:
-    """The axis that indices of the shape `places` pick from, and the common shape, of extent 1 there.
+def fitting(name: str, shape: tuple[int, ...], positions: tuple[int, ...], axis: int) -> tuple[int, tuple[int, ...]]:
+    """The axis that indices of the shape `positions` pick from, and the common shape, of extent 1 there.
 
     Raises:
         AxisError: there is no such axis.
         ShapeError: the shapes do not fit on the other axes.
     """
-    if len(shape) != len(places):
-        raise ShapeError(f"{name}: expected indices of {len(shape)} axes, got shapes {shape} and {places}")
+    if len(shape) != len(positions):
+        raise ShapeError(f"{name}: expected indices of {len(shape)} axes, got shapes {shape} and {positions}")
     at = normalize_axis(name, axis, len(shape))
     try:
-        return at, common_shape(name, *[(*s[:at], 1, *s[at + 1 :]) for s in (shape, places)])
+        return at, common_shape(name, *[(*s[:at], 1, *s[at + 1 :]) for s in (shape, positions)])
     except ShapeError:
         raise IndexShapeError(
-            f"{name}: x and indices must fit on every axis but {at}, got shapes {shape} and {places}"
+            f"{name}: x and indices must fit on every axis but {at}, got shapes {shape} and {positions}"
         ) from None
 
 
@@ -168,15 +168,15 @@ def compress(name: str, condition: ArrayLike, a: UOp, axis: int | None) -> UOp:
     """The slices of ``a`` along an axis for which a condition holds. Computes the values of the condition.
 
     Args:
-        condition: one axis, of any dtype: what is not zero holds; places that it does not reach are left out.
+        condition: one axis, of any dtype: what is not zero holds; positions that it does not reach are left out.
         a: any dtype, any shape.
         axis: axis along which slices are taken; None takes elements of the flattened array.
         out: takes the result.
     Returns:
-        dtype of ``a``; shape of ``a``, or one axis, with as many places at ``axis`` as the condition holds for.
+        dtype of ``a``; shape of ``a``, or one axis, with as many positions at ``axis`` as the condition holds for.
     Raises:
         AxisError: ``axis`` is out of range.
-        IndexError: the condition holds for a place that there is not.
+        IndexError: the condition holds for a position that there is not.
         ShapeError: the condition has another number of axes.
         TraceError: inside `jit`, where the condition has no values.
     Example:
@@ -188,14 +188,14 @@ def compress(name: str, condition: ArrayLike, a: UOp, axis: int | None) -> UOp:
     holds = node_of(name, condition)
     if holds.ndim != 1:
         raise ShapeError(f"{name}: expected a condition of one axis, got shape {holds.shape}")
-    places = node_from_numpy(np.flatnonzero(buffer_of_node(holds, name).array), None, False)
+    positions = node_from_numpy(np.flatnonzero(buffer_of_node(holds, name).array), None, False)
     node = a.reshape((a.size,)) if axis is None or not a.ndim else a
-    return along_axes.take_on_axis(name, node, places, normalize_axis(name, 0 if axis is None else axis, node.ndim))
+    return along_axes.take_on_axis(name, node, positions, normalize_axis(name, 0 if axis is None else axis, node.ndim))
 
 
 @function("choose(a, choices, out=None, mode='raise')", method="choose", casting="unsafe")
 def choose(name: str, a: UOp, choices: Sequence[ArrayLike], mode: str) -> UOp:
-    """Of each place the element of the one among several arrays that ``a`` names there.
+    """Of each position the element of the one among several arrays that ``a`` names there.
 
     Args:
         a: integers or bool.
@@ -226,7 +226,7 @@ def choose(name: str, a: UOp, choices: Sequence[ArrayLike], mode: str) -> UOp:
     nodes = promote(name, *given) if len(given) > 1 else (node_of(name, given[0]),)
     shape = common_shape(name, a.shape, *[node.shape for node in nodes])
     n = len(nodes)
-    numbers = places_in(name, a.cast(dtypes.int64), n, mode)
+    numbers = indices_in(name, a.cast(dtypes.int64), n, mode)
     if mode == "raise":
         _check_numbers(name, numbers, n)
         numbers = (numbers < 0).where(n, numbers)  # which is none, where -1 would be the last

@@ -118,7 +118,7 @@ def stack(name: str, arrays: Sequence[ArrayLike], axis: int, dtype: Any, casting
 
     Args:
         arrays: any dtypes, one shape.
-        axis: place of the new axis in the result.
+        axis: position of the new axis in the result.
         out: takes the result.
         dtype: dtype wanted; None is the promoted one.
         casting: which conversions to ``dtype`` and ``out`` are allowed.

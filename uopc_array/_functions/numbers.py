@@ -62,7 +62,7 @@ def _kept_within(bound: Any, op: Ops, limit: int) -> Any:
 
 
 def _numpys_clip(public: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy has ``a_min`` and ``a_max`` at the places of ``min`` and ``max``."""
+    """NumPy has ``a_min`` and ``a_max`` at the positions of ``min`` and ``max``."""
 
     def route(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **how: Any) -> Any:
         return public(a, out=out, a_min=a_min, a_max=a_max, **how)

@@ -30,7 +30,7 @@ from uopc_core.numerics.statistics import mean_of
 __all__: list[str] = []
 
 Pair = tuple[int, int]  # before and after
-Ends = tuple[UOp, UOp]  # what is put before and after, of extent 1 at the axis where it is the same for all places
+Ends = tuple[UOp, UOp]  # what is put before and after, of extent 1 at the axis where it is the same for all indices
 
 _KEYWORDS = {
     "constant": {"constant_values"},
@@ -172,7 +172,7 @@ def _between(node: UOp, axis: int, ends: Ends) -> UOp:
 
 
 def _spread(value: UOp, axis: int, n: int) -> UOp:
-    """A value of extent 1, or a number, as often as there are places."""
+    """A value of extent 1, or a number, as often as there are indices."""
     return composite.broadcast_to(value, (*value.shape[:axis], n, *value.shape[axis + 1 :]))
 
 
@@ -199,8 +199,8 @@ def _pad_repeated(name: str, node: UOp, widths: list[Pair], mode: str, kind: str
 
 
 def _repeated(name: str, node: UOp, axis: int, pair: Pair, mode: str) -> UOp:
-    places = np.pad(np.arange(node.shape[axis]), pair, cast("Any", mode))
-    return along_axes.take_on_axis(name, node, node_of(name, from_memory(places)), axis)
+    indices = np.pad(np.arange(node.shape[axis]), pair, cast("Any", mode))
+    return along_axes.take_on_axis(name, node, node_of(name, from_memory(indices)), axis)
 
 
 def _reflected_in_points(node: UOp, axis: int, pair: Pair, with_edge: bool) -> UOp:

@@ -314,11 +314,11 @@ def _crossed(name: str, a: UOp, b: UOp, at_a: int, at_b: int, axisc: int) -> UOp
     if is_bool(a.dtype):
         raise DTypeError(f"{name}: expected a numeric dtype, got bool; convert with astype first")
     last = a.ndim - 1
-    place = normalize_axis(name, axisc, a.ndim)
+    position = normalize_axis(name, axisc, a.ndim)
     a0, a1, a2 = [_last(a, i) for i in range(3)]
     b0, b1, b2 = [_last(b, i) for i in range(3)]
     out = composite.concat([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], last)
-    return out if place == last else along_axes.move_axis(out, last, place)
+    return out if position == last else along_axes.move_axis(out, last, position)
 
 
 def _with_last(node: UOp, axis: int) -> UOp:

@@ -110,11 +110,11 @@ def _quantile(name: str, a: UOp, q: Any, axis: AxisLike, keepdims: bool) -> UOp:
         raise IndexShapeError(f"{name}: no elements have no quantile, got shape {node.shape} with axis={axis}")
     last = max(n - 1, 0)
     # an index that is out of bounds, where the part is
-    place = ((parts >= 0) & (parts <= 1)).where(parts.cast(dtypes.float64) * last, float(n))
+    position = ((parts >= 0) & (parts <= 1)).where(parts.cast(dtypes.float64) * last, float(n))
     if is_float(parts.dtype):
-        out = _interpolated(name, rows, place, result_dtype(node, q))
+        out = _interpolated(name, rows, position, result_dtype(node, q))
     else:
-        out = _with_nan(rows, gather(name, rows, place.cast(dtypes.int64)))
+        out = _with_nan(rows, gather(name, rows, position.cast(dtypes.int64)))
     return out.reshape((*parts.shape, *_kept(node.shape, axes))) if keepdims else out
 
 
@@ -138,12 +138,12 @@ def _with_nan(rows: UOp, out: UOp) -> UOp:
     return elementwise.isnan(last).where(last.cast(out.dtype), out)
 
 
-def _interpolated(name: str, rows: UOp, place: UOp, dtype: DType) -> UOp:
-    """Rows at a place between two, in `dtype`."""
-    below = place.unary(Ops.FLOOR)
+def _interpolated(name: str, rows: UOp, position: UOp, dtype: DType) -> UOp:
+    """Rows at a position between two, in `dtype`."""
+    below = position.unary(Ops.FLOOR)
     low = below.cast(dtypes.int64)
     first, second = gather(name, rows, low), rows.index((low + 1).binary(Ops.MIN, rows.shape[0] - 1))
-    part = (place - below).cast(dtype).reshape((*place.shape, *[1] * (rows.ndim - 1))).expand(first.shape)
+    part = (position - below).cast(dtype).reshape((*position.shape, *[1] * (rows.ndim - 1))).expand(first.shape)
     distance = (second - first).cast(dtype)
     first, second = first.cast(dtype), second.cast(dtype)
     between = (part < 0.5).where(first + distance * part, second - distance * (1 - part))  # from the nearer one
@@ -205,7 +205,7 @@ def _middle_of_numbers(name: str, rows: UOp) -> UOp:
     """The median of sorted rows, which have their nan behind the numbers."""
     count = composite.reduce_axes(rows.eq(rows).cast(dtypes.int64), Ops.ADD, (0,))
     low = (count - 1).binary(Ops.MAX, 0) // 2
-    places = [place.reshape((1, *place.shape)) for place in (low, count // 2)]
-    first, second = (along_axes.take_along_axis(name, rows, place, 0).reshape(count.shape) for place in places)
+    positions = [position.reshape((1, *position.shape)) for position in (low, count // 2)]
+    first, second = (along_axes.take_along_axis(name, rows, position, 0).reshape(count.shape) for position in positions)
     middle = (count % 2).eq(1).where(first, (first + second) * 0.5)
     return count.eq(0).where(float("nan"), middle)

@@ -162,8 +162,8 @@ def _spaced(first: UOp, last: UOp, n: int, endpoint: bool) -> UOp:
     """NumPy's order of operations: ``i * ((last - first) / parts) + first``, and `last` itself at the end."""
     parts = n - 1 if endpoint else n
     shape = (n, *first.shape)
-    place = composite.iota(shape, 0)
-    ramp, distance = place.cast(first.dtype), last - first
+    index = composite.iota(shape, 0)
+    ramp, distance = index.cast(first.dtype), last - first
     gap = distance / parts if parts > 0 else distance
     # where the gap is below the least number, its multiples are not
     if parts > 0 and _is_zero(gap) and not _is_zero(distance):
@@ -172,7 +172,7 @@ def _spaced(first: UOp, last: UOp, n: int, endpoint: bool) -> UOp:
         ramp = ramp * composite.broadcast_to(gap, shape)
     out = ramp + composite.broadcast_to(first, shape)
     if endpoint and n > 1:
-        out = place.eq(n - 1).where(composite.broadcast_to(last, shape), out)
+        out = index.eq(n - 1).where(composite.broadcast_to(last, shape), out)
     return out
 
 
@@ -188,7 +188,7 @@ def _rows_and_columns(name: str, N: int, M: int | None) -> tuple[int, ...]:
 
 
 def _within(name: str, k: int, shape: tuple[int, ...]) -> int:
-    """The number of a diagonal, or of one just outside where it is further out, so that places do not overflow."""
+    """The number of a diagonal, or of one just outside where it is further out, so that positions do not overflow."""
     try:
         return max(min(integer(name, "k", k), shape[-1]), -shape[-2])
     except Exception as error:
@@ -292,13 +292,13 @@ def meshgrid(name: str, xi: Sequence[UOp], sparse: bool, indexing: str) -> tuple
     """
     check_choice(name, "indexing", indexing, ("xy", "ij"))
     n = len(xi)
-    places = list(range(n))
+    positions = list(range(n))
     if indexing == "xy" and n > 1:
-        places[:2] = [1, 0]
-    lines = [x.reshape([x.size if a == at else 1 for a in range(n)]) for at, x in zip(places, xi, strict=True)]
+        positions[:2] = [1, 0]
+    lines = [x.reshape([x.size if a == at else 1 for a in range(n)]) for at, x in zip(positions, xi, strict=True)]
     if sparse:
         return tuple(lines)
-    shape = [xi[places[a]].size for a in range(n)]  # to swap two axes twice changes nothing
+    shape = [xi[positions[a]].size for a in range(n)]  # to swap two axes twice changes nothing
     check_shape(name, tuple(shape))
     return tuple([line.expand(shape) for line in lines])
 

@@ -1,6 +1,6 @@
 """Reductions: NumPy's and the standard's, over any axes, of what a mask selects, from a first value on.
 
-Each is one op over axes (`reduced`), or the place that one finds.
+Each is one op over axes (`reduced`), or the index that one finds.
 """
 
 from __future__ import annotations
@@ -340,7 +340,7 @@ def count_nonzero(name: str, a: UOp, axis: AxisLike, keepdims: bool) -> UOp:
 
 
 def _arg_extreme(name: str, op: Ops, a: UOp, axis: int | None, keepdims: bool) -> UOp:
-    """The least place that holds the extreme; a nan is the extreme, as in NumPy."""
+    """The least index that holds the extreme; a nan is the extreme, as in NumPy."""
     (given,) = as_real(name, a)
     node = given.reshape((given.size,)) if axis is None else given
     at = 0 if axis is None else normalize_axis(name, axis, node.ndim)
@@ -350,15 +350,15 @@ def _arg_extreme(name: str, op: Ops, a: UOp, axis: int | None, keepdims: bool) -
     # of the operand as it is computed here: an extreme in memory may come from who computes with other last digits
     extreme = composite.reduce_axes(node.detach(), op, (at,), keepdims=True).expand(node.shape)
     found = node.eq(extreme) | node.ne(node) if is_float(node.dtype) else node.eq(extreme)
-    # counted from the end and -1 elsewhere: in this form a kernel sees that what comes after a place found is no better
-    place = found.where(composite.iota(node.shape, at).flip((at,)), -1)
-    out = n - 1 - composite.reduce_axes(place, Ops.MAX, (at,), keepdims)
+    # counted from the end and -1 elsewhere: so a kernel sees that what comes after one that is found is no better
+    index = found.where(composite.iota(node.shape, at).flip((at,)), -1)
+    out = n - 1 - composite.reduce_axes(index, Ops.MAX, (at,), keepdims)
     return out.reshape((1,) * given.ndim) if keepdims and axis is None else out
 
 
 @function("argmax(a, axis=None, out=None, *, keepdims=False)", method="argmax")
 def argmax(name: str, a: UOp, axis: int | None, keepdims: bool) -> UOp:
-    """Place of the first largest element.
+    """Index of the first largest element.
 
     Args:
         a: a real dtype or bool, not empty; nan counts as largest.
@@ -381,7 +381,7 @@ def argmax(name: str, a: UOp, axis: int | None, keepdims: bool) -> UOp:
 
 @function("argmin(a, axis=None, out=None, *, keepdims=False)", method="argmin")
 def argmin(name: str, a: UOp, axis: int | None, keepdims: bool) -> UOp:
-    """Place of the first smallest element.
+    """Index of the first smallest element.
 
     Args:
         a: a real dtype or bool, not empty; nan counts as smallest.

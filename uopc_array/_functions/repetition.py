@@ -32,7 +32,7 @@ def roll(name: str, a: UOp, shift: int | Sequence[int], axis: AxisLike) -> UOp:
 
     Args:
         a: any dtype, any shape.
-        shift: by how many places towards larger indices; one for all axes or one for each.
+        shift: by how many elements towards larger indices; one for all axes or one for each.
         axis: axes along which to move, an axis may be named again; None moves the flattened elements.
     Returns:
         dtype and shape of ``a``.
@@ -52,8 +52,8 @@ def roll(name: str, a: UOp, shift: int | Sequence[int], axis: AxisLike) -> UOp:
     axes = axes * len(shifts) if len(axes) == 1 else axes
     if len(shifts) != len(axes):
         raise ShapeError(f"{name}: expected one shift or one for each axis, got shift={shift} and axis={axis}")
-    for places, at in zip(shifts, axes, strict=True):
-        a = composite.roll(a, places, at)
+    for by, at in zip(shifts, axes, strict=True):
+        a = composite.roll(a, by, at)
     return a
 
 
@@ -90,7 +90,7 @@ def repeat(name: str, a: UOp, repeats: Any, axis: int | None) -> UOp:
 
     Args:
         a: any dtype, any shape.
-        repeats: how often, an int, or integers of shape ``(N,)`` or ``(1,)``, one for each place; these are computed,
+        repeats: how often, an int, or integers of shape ``(N,)`` or ``(1,)``, one for each index; these are computed,
             since the shape of the result depends on them.
         axis: axis along which to repeat; None repeats the flattened elements.
     Returns:
@@ -118,8 +118,8 @@ def repeat(name: str, a: UOp, repeats: Any, axis: int | None) -> UOp:
         raise ValueError(f"{name}: expected repeats of 0 or more, got {int(values.min())}")
     total = int(values.sum(dtype=np.float64))  # as int64 the sum might wrap around
     check_shape(name, (*node.shape[:at], total, *node.shape[at + 1 :]))
-    places = from_memory(np.repeat(np.arange(n), values))
-    return along_axes.take_on_axis(name, node, node_of(name, places), at)
+    indices = from_memory(np.repeat(np.arange(n), values))
+    return along_axes.take_on_axis(name, node, node_of(name, indices), at)
 
 
 def _repeated(name: str, node: UOp, times: int, axis: int) -> UOp:

@@ -19,7 +19,7 @@ __all__: list[str] = []
 
 @function("nonzero(a)", method="nonzero", gives="array")
 def nonzero(name: str, a: UOp) -> tuple[UOp, ...]:
-    """Places of the elements that are not zero, in row-major order. Computes the values of ``a``.
+    """Indices of the elements that are not zero, in row-major order. Computes the values of ``a``.
 
     Args:
         a: any dtype, one axis or more.
@@ -35,18 +35,18 @@ def nonzero(name: str, a: UOp) -> tuple[UOp, ...]:
     """
     if a.ndim == 0:
         raise ShapeError(f"{name}: expected one axis or more, got an array of shape (); reshape it to (1,) first")
-    places = np.nonzero(buffer_of_node(a, name).array)
-    return tuple([node_from_numpy(place.astype(np.int64, order="C", copy=False), None, False) for place in places])
+    indices = np.nonzero(buffer_of_node(a, name).array)
+    return tuple([node_from_numpy(index.astype(np.int64, order="C", copy=False), None, False) for index in indices])
 
 
 @function("searchsorted(a, v, side='left', sorter=None)", method="searchsorted")
 def searchsorted(name: str, a: UOp, v: UOp, side: str, sorter: UOp | None) -> UOp:
-    """Places in a sorted vector before which values would be inserted to keep it sorted.
+    """Indices in a sorted vector before which values would be inserted to keep it sorted.
 
     Args:
         a: a real dtype, one axis, sorted in ascending order, nan last.
         v: values, an array or a Python scalar.
-        side: "left" gives the first such place, "right" the last.
+        side: "left" gives the first such index, "right" the last.
         sorter: integers that sort ``a``, as from `argsort`.
     Returns:
         int64; shape of ``v``.
@@ -54,7 +54,7 @@ def searchsorted(name: str, a: UOp, v: UOp, side: str, sorter: UOp | None) -> UO
         ShapeError: ``a`` or ``sorter`` is no vector of the same length.
         DTypeError: complex values, or a ``sorter`` of no integer dtype.
         SorterShapeError: (a TypeError and a ValueError) ``sorter`` is no vector.
-        SorterBoundsError: (a ValueError and an IndexError) ``sorter`` names a place outside ``a``; found when the
+        SorterBoundsError: (a ValueError and an IndexError) ``sorter`` names an index outside ``a``; found when the
             values are computed.
         ValueError: another ``side``.
     Example:
@@ -73,14 +73,14 @@ def searchsorted(name: str, a: UOp, v: UOp, side: str, sorter: UOp | None) -> UO
     return searchsorted_vector(node, values, side)
 
 
-def _sorter(name: str, places: UOp, node: UOp) -> UOp:
-    if not is_integer(places.dtype):
-        raise DTypeError(f"{name}: expected a sorter of an integer dtype, got {name_of(places.dtype)}")
-    if places.ndim != 1:
-        raise SorterShapeError(f"{name}: expected a sorter of one axis, got shape {places.shape}")
-    if places.shape != node.shape:
-        raise ShapeError(f"{name}: sorter must have the shape of a, got {places.shape} and {node.shape}")
-    return composite.as_places(places) if places.dtype is dtypes.uint64 else places
+def _sorter(name: str, indices: UOp, node: UOp) -> UOp:
+    if not is_integer(indices.dtype):
+        raise DTypeError(f"{name}: expected a sorter of an integer dtype, got {name_of(indices.dtype)}")
+    if indices.ndim != 1:
+        raise SorterShapeError(f"{name}: expected a sorter of one axis, got shape {indices.shape}")
+    if indices.shape != node.shape:
+        raise ShapeError(f"{name}: sorter must have the shape of a, got {indices.shape} and {node.shape}")
+    return composite.as_indices(indices) if indices.dtype is dtypes.uint64 else indices
 
 
 @function("where(condition, x=None, y=None, /)", gives="array")

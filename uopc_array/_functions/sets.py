@@ -68,7 +68,7 @@ def _unique(
     axis: int | None = None,
     equal_nan: bool = False,
 ) -> list[UOp]:
-    """The unique values, and what else is asked for: their first places, the places of the values, and counts."""
+    """The unique values, and what else is asked for: their first indices, the indices of the values, and counts."""
     at = None if axis is None else normalize_axis(name, axis, node.ndim)
     is_tracked = bool(node.flags & TRACKED)
     memory = buffer_of_node(node, name).array
@@ -80,7 +80,7 @@ def _unique(
         others = others[1:]
     if inverse and at is None:
         others[index] = others[index].reshape(node.shape)
-    return out + [_memory(places.astype(np.int64, copy=False)) for places in others]
+    return out + [_memory(indices.astype(np.int64, copy=False)) for indices in others]
 
 
 def _memory(values: NumPyArray) -> UOp:
@@ -89,10 +89,10 @@ def _memory(values: NumPyArray) -> UOp:
 
 def _values(node: UOp, axis: int | None, first: NumPyArray) -> UOp:
     """The unique values as gathered from `node`, so that derivatives flow back into it."""
-    places = _memory(first.astype(np.int64, copy=False))
+    indices = _memory(first.astype(np.int64, copy=False))
     if axis is None:
-        return node.reshape((node.size,)).index(places)
-    return along_axes.move_axis(along_axes.move_axis(node, axis, 0).index(places), 0, axis)
+        return node.reshape((node.size,)).index(indices)
+    return along_axes.move_axis(along_axes.move_axis(node, axis, 0).index(indices), 0, axis)
 
 
 @function(
@@ -114,8 +114,8 @@ def unique(
 
     Args:
         ar: any dtype, any shape.
-        return_index: whether to return the first place of each as well.
-        return_inverse: whether to return, for each element or slice, the place of its value as well.
+        return_index: whether to return the first index of each as well.
+        return_inverse: whether to return, for each element or slice, the index of its value as well.
         return_counts: whether to return how often each occurs as well.
         axis: axis of the slices; None takes the elements of the flattened array.
         equal_nan: whether every nan is one value.
@@ -137,14 +137,14 @@ def unique(
 
 @function("unique_all(x)")
 def unique_all(name: str, x: ArrayLike) -> UniqueAll:
-    """Unique values with their places and counts. Computes the values of ``x``.
+    """Unique values with their indices and counts. Computes the values of ``x``.
 
     Args:
         x: any dtype, any shape.
     Returns:
         values: dtype of ``x``, shape ``(K,)``, in ascending order; every nan is a value of its own.
-        indices: int64, shape ``(K,)``, the first place of each in the flattened array.
-        inverse_indices: int64, shape of ``x``, for each element the place of its value.
+        indices: int64, shape ``(K,)``, the first index of each in the flattened array.
+        inverse_indices: int64, shape of ``x``, for each element the index of its value.
         counts: int64, shape ``(K,)``.
     Raises:
         TraceError: inside `jit`, where there are no values.
@@ -177,7 +177,7 @@ def unique_counts(name: str, x: ArrayLike) -> UniqueCounts:
 
 @function("unique_inverse(x)")
 def unique_inverse(name: str, x: ArrayLike) -> UniqueInverse:
-    """Unique values and, for each element, the place of its value. Computes the values of ``x``.
+    """Unique values and, for each element, the index of its value. Computes the values of ``x``.
 
     Args:
         x: any dtype, any shape.
@@ -268,5 +268,5 @@ def _among_few(node: UOp, among: UOp, n: int) -> UOp:
 
 def _among_many(node: UOp, among: UOp, n: int) -> UOp:
     ordered = sort_last_axis(among.reshape((n,)), False, False)
-    place = searchsorted_vector(ordered, node, "left").binary(Ops.MIN, n - 1)
-    return ordered.index(place).eq(node)
+    index = searchsorted_vector(ordered, node, "left").binary(Ops.MIN, n - 1)
+    return ordered.index(index).eq(node)

@@ -329,7 +329,7 @@ def polyfit(
     """Coefficients, the highest power first, of the polynomial that fits points best, by NumPy on the values.
 
     Args:
-        x: places, shape (M,).
+        x: abscissas, shape (M,).
         y: values there, shape (M,) or (M, K).
         deg: degree of the polynomial.
         rcond: singular values up to ``rcond`` times the largest count as zero; None is ``M * eps``.

@@ -36,10 +36,10 @@ def _sorted(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: 
     return _along(name, lambda rows: sort_last_axis(rows, down, is_stable), a, axis)
 
 
-def _places(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: Any, descending: bool) -> UOp:
+def _indices(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: Any, descending: bool) -> UOp:
     _check_how(name, kind, order, stable)
     down, is_stable = bool(descending), stable is None or bool(stable)
-    row = a if a.ndim else a.reshape((1,))  # of no axes there is one place, as NumPy has it
+    row = a if a.ndim else a.reshape((1,))  # of no axes there is one index, as NumPy has it
     return _along(name, lambda rows: argsort_last_axis(rows, down, is_stable), row, axis)
 
 
@@ -72,7 +72,7 @@ def sort(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: Any
         stable: False lets equal elements change places; they keep their order otherwise.
         descending: largest first.
     Returns:
-        dtype and shape of ``a``, or flat. The derivative follows each element to its place.
+        dtype and shape of ``a``, or flat. The derivative follows each element to where it goes.
     Raises:
         AxisError: ``axis`` is out of range.
         ValueError: another ``kind``, an ``order``, or a ``kind`` and ``stable``.
@@ -100,7 +100,7 @@ def sort_array(name: str, a: Array, axis: int, kind: Any, order: Any, stable: An
 
 @function(f"argsort(a, axis=-1, {_HOW}, descending=False)", gives="array", method="argsort")
 def argsort(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: Any, descending: bool) -> UOp:
-    """Places of the elements in order along an axis.
+    """Indices of the elements in order along an axis.
 
     Args:
         a: any dtype; nan counts as largest, complex numbers go by their real, then imaginary parts.
@@ -119,7 +119,7 @@ def argsort(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: 
         >>> xp.argsort(xp.asarray([3, 1, 2]))
         Array([1, 2, 0], dtype=int64)
     """
-    return _places(name, a, axis, kind, order, stable, descending)
+    return _indices(name, a, axis, kind, order, stable, descending)
 
 
 # ---------------------------------------------------------------------------------------------- partitions
@@ -128,30 +128,30 @@ def argsort(name: str, a: UOp, axis: int | None, kind: Any, order: Any, stable: 
 def _check_kth(name: str, kth: Any, kind: Any, order: Any, a: UOp, axis: int | None) -> None:
     """
     Raises:
-        ValueError, TypeError: what NumPy refuses: places that are no integers or out of bounds, another kind, fields.
+        ValueError, TypeError: what NumPy refuses: indices that are no integers or out of bounds, another kind, fields.
     """
     if kind != "introselect":
         raise ValueError(f'{name}: expected kind "introselect", got {kind!r:.60}')
     if order is not None:
         raise ValueError(f"{name}: expected order=None, got {order!r:.60}: arrays of numbers have no fields")
-    places = np.atleast_1d(integer_array(name, "kth", kth, bools=True))
-    if places.dtype.kind not in "iu":  # bool, or the float64 of no places
-        raise DTypeValueError(f"{name}: expected kth of an integer dtype, got {name_of(places.dtype)}")
-    if places.ndim > 1:
-        raise ShapeError(f"{name}: expected an integer or a sequence of them for kth, got shape {places.shape}")
+    indices = np.atleast_1d(integer_array(name, "kth", kth, bools=True))
+    if indices.dtype.kind not in "iu":  # bool, or the float64 of no indices
+        raise DTypeValueError(f"{name}: expected kth of an integer dtype, got {name_of(indices.dtype)}")
+    if indices.ndim > 1:
+        raise ShapeError(f"{name}: expected an integer or a sequence of them for kth, got shape {indices.shape}")
     n = a.size if axis is None else a.shape[normalize_axis(name, axis, a.ndim)] if a.ndim else 1
-    outside = places[(places < -n) | (places >= n)]
+    outside = indices[(indices < -n) | (indices >= n)]
     if a.size and outside.size:
         raise ValueError(f"{name}: kth={outside[0]} is out of bounds for {n} elements along axis {axis}")
 
 
 @function(f"partition(a, kth, {_KTH})", gives="array")
 def partition(name: str, a: UOp, kth: Any, axis: int | None, kind: Any, order: Any) -> UOp:
-    """Elements with those at the places ``kth`` where they stand in order, smaller ones before and larger ones after.
+    """Elements with those at the indices ``kth`` where they stand in order, smaller ones before and larger ones after.
 
     Args:
         a: any dtype, one axis or more; nan counts as largest.
-        kth: a place, or several.
+        kth: an index, or several.
         axis: axis along which to partition; None takes the flattened array.
         kind: "introselect".
         order: None: it names fields, which there are none of.
@@ -159,8 +159,8 @@ def partition(name: str, a: UOp, kth: Any, axis: int | None, kind: Any, order: A
         dtype and shape of ``a``, or flat. All elements are in order, as there is no cheaper way to it here.
     Raises:
         AxisError: ``axis`` is out of range.
-        TypeError: places that are no integers.
-        ValueError: places out of bounds, another ``kind``, an ``order``.
+        TypeError: indices that are no integers.
+        ValueError: indices out of bounds, another ``kind``, an ``order``.
     Example:
         >>> import uopc_array as xp
         >>> xp.partition(xp.asarray([3, 1, 2]), 0)[0]
@@ -176,8 +176,8 @@ def partition_array(name: str, a: Array, kth: Any, axis: int, kind: Any, order: 
 
     Raises:
         AxisError: ``axis`` is out of range.
-        TypeError: it is a number, or places that are no integers.
-        ValueError: it is read-only; places out of bounds, another ``kind``, an ``order``.
+        TypeError: it is a number, or indices that are no integers.
+        ValueError: it is read-only; indices out of bounds, another ``kind``, an ``order``.
     """
     a._refuse_write(name)
     at = normalize_axis(name, axis, a.ndim)
@@ -186,11 +186,11 @@ def partition_array(name: str, a: Array, kth: Any, axis: int, kind: Any, order: 
 
 @function(f"argpartition(a, kth, {_KTH})", gives="array", method="argpartition")
 def argpartition(name: str, a: UOp, kth: Any, axis: int | None, kind: Any, order: Any) -> UOp:
-    """Places of the elements of `partition`.
+    """Indices of the elements of `partition`.
 
     Args:
         a: any dtype; nan counts as largest.
-        kth: a place, or several.
+        kth: an index, or several.
         axis: axis along which to partition; None takes the flattened array.
         kind: "introselect".
         order: None: it names fields, which there are none of.
@@ -198,12 +198,12 @@ def argpartition(name: str, a: UOp, kth: Any, axis: int | None, kind: Any, order
         int64; shape of ``a``, or flat.
     Raises:
         AxisError: ``axis`` is out of range.
-        TypeError: places that are no integers.
-        ValueError: places out of bounds, another ``kind``, an ``order``.
+        TypeError: indices that are no integers.
+        ValueError: indices out of bounds, another ``kind``, an ``order``.
     Example:
         >>> import uopc_array as xp
         >>> xp.argpartition(xp.asarray([3, 1, 2]), 0)[0]
         Array(1, dtype=int64)
     """
     _check_kth(name, kth, kind, order, a, axis)
-    return _places(name, a, axis, None, None, None, False)
+    return _indices(name, a, axis, None, None, None, False)

@@ -44,7 +44,7 @@ def array_split(name: str, ary: UOp, indices_or_sections: int | Sequence[int], a
 
     Args:
         ary: any dtype, one axis or more.
-        indices_or_sections: a number of parts as equal as may be, or the places where to cut.
+        indices_or_sections: a number of parts as equal as may be, or the indices where to cut.
         axis: axis that is cut.
     Returns:
         the parts, in the dtype of ``ary``.
@@ -63,14 +63,14 @@ def _parts(name: str, node: UOp, how: int | Sequence[int], axis: int, equal: boo
     at = normalize_axis(name, axis, node.ndim)
     n = node.shape[at]
     if is_sequence(how):
-        places = list(integers(name, "indices_or_sections", how))
+        cuts = list(integers(name, "indices_or_sections", how))
     else:
-        places = _even_places(name, n, integer(name, "indices_or_sections", how), equal)
-    return [ItemLens((_WHOLE,) * at + (slice(*bounds),)) for bounds in zip([0, *places], [*places, n], strict=True)]
+        cuts = _even_cuts(name, n, integer(name, "indices_or_sections", how), equal)
+    return [ItemLens((_WHOLE,) * at + (slice(*bounds),)) for bounds in zip([0, *cuts], [*cuts, n], strict=True)]
 
 
-def _even_places(name: str, n: int, parts: int, equal: bool) -> list[int]:
-    """The places where an axis is cut into parts that differ by one at most, the longer ones in front."""
+def _even_cuts(name: str, n: int, parts: int, equal: bool) -> list[int]:
+    """The indices at which an axis is cut into parts that differ by one at most, the longer ones in front."""
     if parts < 1:
         raise ValueError(f"{name}: an axis of extent {n} cannot be cut into {parts} parts, expected 1 or more")
     if equal and n % parts:
@@ -78,10 +78,10 @@ def _even_places(name: str, n: int, parts: int, equal: bool) -> list[int]:
             f"{name}: an axis of extent {n} cannot be cut into {parts} parts of one extent; array_split makes parts of "
             "different extents"
         )
-    places = [n] * (parts - 1)  # at once, so that too many for the memory fail here
+    cuts = [n] * (parts - 1)  # at once, so that too many for the memory fail here
     for i in range(1, min(parts, n)):
-        places[i - 1] = i * (n // parts) + min(i, n % parts)
-    return places
+        cuts[i - 1] = i * (n // parts) + min(i, n % parts)
+    return cuts
 
 
 @function("split(ary, indices_or_sections, axis=0)", gives="view")
@@ -90,7 +90,7 @@ def split(name: str, ary: UOp, indices_or_sections: int | Sequence[int], axis: i
 
     Args:
         ary: any dtype, one axis or more.
-        indices_or_sections: a number of parts, or the places where to cut.
+        indices_or_sections: a number of parts, or the indices where to cut.
         axis: axis that is cut.
     Returns:
         the parts, in the dtype of ``ary``.

@@ -363,7 +363,7 @@ class PairUfunc(BinaryUfunc):
                 f"{self.__name__}: expected a tuple of two arrays for out, got {type(cast('object', out)).__name__}"
             )
         pairs = zip(result, outs, strict=True)
-        return tuple([_stored(self.__name__, part, place, casting, where) for part, place in pairs])
+        return tuple([_stored(self.__name__, part, to, casting, where) for part, to in pairs])
 
 
 class HostUfunc(ufunc):
@@ -390,11 +390,11 @@ class HostUfunc(ufunc):
                 outs = cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
             several = isinstance(result, tuple)
             results = cast("tuple[Any, ...]", result) if several else (result,)
-            places = outs or (None,) * len(results)
+            targets = outs or (None,) * len(results)
             if where is not True or outs:
                 casting = "unsafe" if self._gives_objects else kwargs.get("casting", "same_kind")
-                into = zip(results, places, strict=True)
-                results = tuple([_stored(self.__name__, part, place, casting, where) for part, place in into])
+                into = zip(results, targets, strict=True)
+                results = tuple([_stored(self.__name__, part, to, casting, where) for part, to in into])
             return results if several else results[0]
         except Exception as error:
             raise shortened(error, self.__name__) from error.__cause__
@@ -488,7 +488,7 @@ def _at(name: str, function: ufunc, x: Any, key: Any, *rest: Any) -> None:
         return
     mode = _SCATTERS.get(numpys.__name__)
     is_exact = mode is not None and len(rest) == 1 and _rounds_never(name, mode, x.dtype, rest[0])
-    if is_exact and is_basic(key):  # each place once
+    if is_exact and is_basic(key):  # each element once
         combined = as_node(function(x[key], rest[0]))
         x[key] = Array._array_from_uop(cast_node(combined, x.dtype, name))
     elif changed_in_place(x, name, cast("Any", numpys).at, key, [to_operand(value, name) for value in rest]):

@@ -193,10 +193,10 @@ def _normalized(name: str, i: int, axes: Axes, ndim: int) -> Axes:
     return out
 
 
-def _moved_from_last(node: UOp, places: Axes) -> UOp:
-    """The last axes of `node` moved to `places`, the others before them in their order."""
-    n, k = node.ndim, len(places)
-    at = dict(zip(places, range(n - k, n), strict=True))
+def _moved_from_last(node: UOp, positions: Axes) -> UOp:
+    """The last axes of `node` moved to `positions`, the others before them in their order."""
+    n, k = node.ndim, len(positions)
+    at = dict(zip(positions, range(n - k, n), strict=True))
     others = iter(range(n - k))
     return node.permute([at[axis] if axis in at else next(others) for axis in range(n)])
 

@@ -16,7 +16,7 @@ from uopc_array._array.origins import gather
 from uopc_array._array.promotion import check_cast, check_casting, result_dtype
 from uopc_array._array.realize import buffer_of_node
 from uopc_array._functions.arguments import ArrayLike, node_of, wrap_array
-from uopc_array._functions.indexing import check_mode, fitting, places_in, places_of
+from uopc_array._functions.indexing import check_mode, fitting, indices_in, indices_of
 from uopc_array._functions.public import function, method
 from uopc_core import DType, Ops, UOp, composite, dtypes
 from uopc_core.errors import IndexBoundsError, ShapeError, shortened
@@ -164,7 +164,7 @@ def place(name: str, arr: ArrayLike, mask: ArrayLike, vals: ArrayLike) -> NotImp
     return None
 
 
-# ---------------------------------------------------------------------------------------------- by places
+# ---------------------------------------------------------------------------------------------- by indices
 
 
 @function("put(a, ind, v, mode='raise')")
@@ -193,13 +193,13 @@ def put(name: str, a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str) -> Not
         return NotImplemented
     a._refuse_write(name)
     check_mode(name, mode)
-    places = places_of(name, ind)
-    if places.size and not a.size:
+    positions = indices_of(name, ind)
+    if positions.size and not a.size:
         raise IndexBoundsError(f"{name}: an array of shape {a.shape} has no elements to put values at")
-    places = places_in(name, places.reshape((places.size,)), a.size, mode)
+    positions = indices_in(name, positions.reshape((positions.size,)), a.size, mode)
     row = _row(name, v, a.dtype)
-    if row.size and places.size:
-        _named(name, lambda: assign(a.flat, wrap_array(places), wrap_array(_cycled(row, places.size))))
+    if row.size and positions.size:
+        _named(name, lambda: assign(a.flat, wrap_array(positions), wrap_array(_cycled(row, positions.size))))
     return None
 
 
@@ -237,13 +237,13 @@ def put_along_axis(
     if not isinstance(arr, Array):
         return NotImplemented
     arr._refuse_write(name)
-    places = places_of(name, indices)
+    positions = indices_of(name, indices)
     target = arr.flat if axis is None else arr
-    at, _ = fitting(name, target.shape, places.shape, 0 if axis is None else axis)
+    at, _ = fitting(name, target.shape, positions.shape, 0 if axis is None else axis)
     key: list[Any] = [
         np.arange(n).reshape((1,) * i + (n,) + (1,) * (target.ndim - i - 1)) for i, n in enumerate(target.shape)
     ]
-    key[at] = wrap_array(places)
+    key[at] = wrap_array(positions)
     _named(name, lambda: assign(target, tuple(key), values))
     return None
 

@@ -178,15 +178,15 @@ class Walk:
         self._before = before
         self.kept: list[Any] = []  # what `_seen` names by its identity
 
-    def place_of(self, value: object) -> int | None:
+    def number_of(self, value: object) -> int | None:
         """The number under which an object was met first."""
         found = self._before.seen.get(id(value)) if self._before else None
         return self.seen.get(id(value)) if found is None else found
 
-    def object_at(self, place: int) -> Any:
+    def object_at(self, number: int) -> Any:
         """The object that was met under this number."""
         older = len(self._before.kept) if self._before else 0
-        return self._before.kept[place] if self._before and place < older else self.kept[place - older]
+        return self._before.kept[number] if self._before and number < older else self.kept[number - older]
 
     def is_current(self) -> bool:
         """Whether all is as it was."""
@@ -235,10 +235,10 @@ class Walk:
             if not self._is_foreign(value.__name__):
                 self._spaces.setdefault(id(value), (value, set()))
             return
-        place = self.place_of(value)
-        if place is not None:
+        number = self.number_of(value)
+        if number is not None:
             self.is_tree = False
-            self.key.append(place)
+            self.key.append(number)
             return
         self.seen[id(value)] = len(self.kept) + (len(self._before.kept) if self._before else 0)
         self.kept.append(value)

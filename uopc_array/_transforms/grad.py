@@ -93,9 +93,9 @@ def _variables(
     check_argnums(name, args, kwargs or {}, argnums)
     out = _Variables(list(args), [], [], [], [])
     for number in argnums:
-        leaves, places, treedef = flatten_named(args[number], f"argument {number}")
+        leaves, paths, treedef = flatten_named(args[number], f"argument {number}")
         try:
-            handles = [_variable(name, leaf, place, out) for leaf, place in zip(leaves, places, strict=True)]
+            handles = [_variable(name, leaf, path, out) for leaf, path in zip(leaves, paths, strict=True)]
         except Exception as error:
             raise shortened(error) from None
         out.handles += handles
@@ -104,7 +104,7 @@ def _variables(
     return out
 
 
-def _variable(name: str, leaf: Any, place: str, into: _Variables) -> Array:
+def _variable(name: str, leaf: Any, path: str, into: _Variables) -> Array:
     """A handle on a fresh variable with the value of `leaf`.
 
     Raises:
@@ -115,10 +115,10 @@ def _variable(name: str, leaf: Any, place: str, into: _Variables) -> Array:
     except TraceError:
         raise
     except (TypeError, ValueError):
-        raise GradientError(f"{name}: {place} must be a floating array or number, got {type(leaf).__name__}") from None
+        raise GradientError(f"{name}: {path} must be a floating array or number, got {type(leaf).__name__}") from None
     if not is_inexact(source.dtype):
         raise GradientError(
-            f"{name}: {place} must be floating to differentiate by it, got {name_of(source.dtype)} of shape "
+            f"{name}: {path} must be floating to differentiate by it, got {name_of(source.dtype)} of shape "
             f"{source.shape}; convert it with astype(xp.float64), or leave it out of argnums"
         )
     node = source.variable()

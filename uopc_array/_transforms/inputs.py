@@ -38,7 +38,7 @@ class Arguments:
 
     Attributes:
         inputs: the arrays and numbers among all that; those in objects and around the function each once.
-        places: for each leaf of the arguments, its number among the inputs.
+        numbers: for each leaf of the arguments, its number among the inputs.
         key: the structure: all that a trace depends on.
         walk: what was found in objects among the arguments.
     """
@@ -74,16 +74,16 @@ class Arguments:
         """Find the inputs; False if what is known of the first argument is not enough."""
         key: list[Any] = [self._state]
         self.inputs: list[Any] = list(self.captured.handles)
-        self.places: list[int | None] = []
+        self.numbers: list[int | None] = []
         self.walk: Walk | None = None
         self._key = key
-        inputs, places, leaves = self.inputs, self.places, iter(self.leaves)
+        inputs, numbers, leaves = self.inputs, self.numbers, iter(self.leaves)
         if self._memo is not None:
             next(leaves)
             self.walk = self._memo.walk
             key += self._memo.key
             inputs += self._memo.handles
-            places.append(None)
+            numbers.append(None)
         for leaf in leaves:
             if type(leaf) is Array and not leaf._weak:
                 key.append(None if leaf._is_number else leaf._uop.shape)
@@ -91,9 +91,9 @@ class Arguments:
             elif not self._add(leaf):
                 if self._memo is not None and self.walk is not self._memo.walk:
                     return False
-                places.append(None)
+                numbers.append(None)
                 continue
-            places.append(len(inputs))
+            numbers.append(len(inputs))
             inputs.append(leaf)
         if self.walk is not None and self.walk.attributes:
             self.walk.look_into_namespaces()
@@ -120,7 +120,7 @@ class Arguments:
                 self.walk = Walk(self.captured, self._key, self.inputs)
                 self.walk.numbers = {id(x): i for i, x in enumerate(self.inputs) if isinstance(x, Array)}
             self.walk.visit(value)
-            if not self.places:
+            if not self.numbers:
                 self._end_of_first = len(self._key), len(self.inputs)
             return
         try:
@@ -135,17 +135,17 @@ class Arguments:
         """The places that the function can bind anew without their being arguments."""
         return [*self.captured.boxes, *(self.walk.boxes if self.walk is not None else ())]
 
-    def places_of_objects(self) -> dict[int, int]:
+    def numbers_of_objects(self) -> dict[int, int]:
         """The numbers of the objects older than the trace, by their identity."""
         return {**self.captured.seen, **(self.walk.seen if self.walk is not None else {})}
 
-    def object_at(self, place: int) -> Any:
+    def object_at(self, number: int) -> Any:
         """The object of a number; the containers among the arguments have negative ones."""
-        if place < 0:
-            return containers_among((self.args, self.kwargs))[-1 - place]
-        if self._memo is not None and place == self._memo.place:
+        if number < 0:
+            return containers_among((self.args, self.kwargs))[-1 - number]
+        if self._memo is not None and number == self._memo.number:
             return _object_of(self.leaves[0])
-        return (self.captured if self.walk is None else self.walk).object_at(place)
+        return (self.captured if self.walk is None else self.walk).object_at(number)
 
     def memo(self) -> Memo | None:
         """What to remember of an object that is the first argument; None where there is none, or it might be kept."""
@@ -169,9 +169,9 @@ class Arguments:
         if not values and not any(isinstance(leaf, _Static) for leaf in self.leaves):
             return self.args, self.kwargs
         leaves: list[Any] = []
-        for leaf, place in zip(self.leaves, self.places, strict=True):
+        for leaf, number in zip(self.leaves, self.numbers, strict=True):
             inner = leaf.value if isinstance(leaf, _Static) else leaf
-            leaves.append(inner if place is None else values.get(place, leaf))
+            leaves.append(inner if number is None else values.get(number, leaf))
         return unflatten(self.treedef, leaves)
 
 
@@ -188,7 +188,7 @@ class Memo:
 
     Attributes:
         walk: what was found; the object itself has been taken out.
-        place: its number there.
+        number: its number there.
         key: its part of the structure.
         handles: its inputs.
     """
@@ -197,7 +197,7 @@ class Memo:
         self, walk: Walk, captured: Walk, owner: weakref.ref[Any], key: Sequence[Any], handles: Sequence[Any]
     ) -> None:
         self.walk = walk
-        self.place = walk.seen[id(owner())]
+        self.number = walk.seen[id(owner())]
         self.key = key
         self.handles = handles
         self._captured = captured

@@ -69,13 +69,11 @@ class IntegerChecks:
         inputs: numbers of the inputs of a call that are Python's integers.
     """
 
-    def __init__(
-        self, inputs: Sequence[int], weak: Sequence[UOp], casts: Sequence[Cast], places: Sequence[UOp]
-    ) -> None:
+    def __init__(self, inputs: Sequence[int], weak: Sequence[UOp], casts: Sequence[Cast], known: Sequence[UOp]) -> None:
         self.inputs = inputs
         self._weak = list(weak)
         self._casts = list(casts)
-        order = [node for kind in (_is_param, _is_const, _is_step) for node in places if kind(node)]
+        order = [node for kind in (_is_param, _is_const, _is_step) for node in known if kind(node)]
         number = {node: i for i, node in enumerate(order)}
         self._constants = [int(node.arg) for node in order if _is_const(node)]
         self._steps = [
@@ -103,8 +101,8 @@ class IntegerChecks:
                     "the argument static (static_argnums)"
                 )
             values.append(value)
-        for place, dtype, name in self._placed:
-            const_node(name, values[place], dtype)
+        for number, dtype, name in self._placed:
+            const_node(name, values[number], dtype)
 
     def hand_on(self, inputs: Sequence[Any], replacements: Mapping[UOp, UOp]) -> None:
         """Check now, or where the integers have no values yet have the trace around check.
@@ -141,28 +139,28 @@ def checks_of(record: Record, params: Mapping[int, UOp]) -> IntegerChecks | None
         params: its inputs by their numbers.
     """
     integers = {node: i for i, node in params.items() if node in set(record.weak)}
-    places = dict.fromkeys(integers)
-    weak = [node for node in dict.fromkeys(record.weak) if node.op in _FUNCTIONS and _find(node, places)]
-    casts = [item for item in dict.fromkeys(record.casts) if _find(item[0], places)]
+    known = dict.fromkeys(integers)
+    weak = [node for node in dict.fromkeys(record.weak) if node.op in _FUNCTIONS and _find(node, known)]
+    casts = [item for item in dict.fromkeys(record.casts) if _find(item[0], known)]
     if not weak and not casts:
         return None
-    return IntegerChecks([*integers.values()], weak, casts, list(places))
+    return IntegerChecks([*integers.values()], weak, casts, list(known))
 
 
-def _find(root: UOp, places: dict[UOp, None]) -> bool:
-    """Whether `root` is computed from integers in `places` alone; puts what it is computed from there, in order."""
+def _find(root: UOp, known: dict[UOp, None]) -> bool:
+    """Whether `root` is computed from integers in `known` alone; puts what it is computed from there, in order."""
     waiting = [root]
     while waiting:
         node = waiting[-1]
-        if node in places:
+        if node in known:
             waiting.pop()
         elif node.op is Ops.CONST and node.dtype.kind in "biu":
-            places[waiting.pop()] = None
+            known[waiting.pop()] = None
         elif node.op in _FUNCTIONS and node.dtype.kind == "i" and not node.shape:
-            missing = [s for s in node.src if s not in places]
+            missing = [s for s in node.src if s not in known]
             waiting += missing
             if not missing:
-                places[waiting.pop()] = None
+                known[waiting.pop()] = None
         else:
             return False
     return True

@@ -194,8 +194,8 @@ def _dependences(nodes: Sequence[UOp], params: Sequence[UOp]) -> list[int]:
     return [bits[node] for node in nodes]
 
 
-def _no_object(place: int) -> Any:
-    raise AssertionError(f"a plain trace has no object {place}")
+def _no_object(number: int) -> Any:
+    raise AssertionError(f"a plain trace has no object {number}")
 
 
 def _argument(x: Any) -> Any:
@@ -302,7 +302,7 @@ class _Tracing:
 
     def _open_inputs(self) -> None:
         derived = {view.number for view in self.views}
-        arguments = set(self.given.places)
+        arguments = set(self.given.numbers)
         for i, x in enumerate(self.inputs):
             if i in derived:
                 continue
@@ -341,7 +341,7 @@ class _Tracing:
         given = {id(x): i for i, x in enumerate(self.inputs) if isinstance(x, Array)}
         given |= {id(x): i for i, x in self.values.items() if isinstance(self.inputs[i], Array)}
         values = {id(x): i for i, x in self.values.items()}
-        owners = self.given.places_of_objects() | {id(x): -1 - i for i, x in enumerate(containers)}
+        owners = self.given.numbers_of_objects() | {id(x): -1 - i for i, x in enumerate(containers)}
         encoder = Encoder(self.record, given, values, owners)
         template = encoder.encode(result)
         changes: list[tuple[int, dict[Any, Template], list[Hashable]]] = []

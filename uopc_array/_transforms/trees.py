@@ -1,4 +1,4 @@
-"""Nested containers of arrays (pytrees) as arguments and results of the transforms, and words for a place in one."""
+"""Nested containers of arrays (pytrees) as arguments and results of the transforms, and words for a path in one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def flatten_until(tree: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any],
 
 
 def flatten_named(tree: Any, name: str) -> tuple[list[Any], list[str], TreeDef]:
-    """As `flatten`, with the place of each leaf in words: ``argument 0['w'][1]``."""
+    """As `flatten`, with the path of each leaf in words: ``argument 0['w'][1]``."""
     paths, leaves, treedef = pytrees.tree_flatten_with_path(tree, namespace=NAMESPACE)
     return leaves, [name + "".join(f"[{step!r}]" for step in path) for path in paths], treedef
 
@@ -42,7 +42,7 @@ def map_tree(function: Callable[[Any], Any], tree: Any) -> Any:
 
 
 def spread(values: Any, tree: Any) -> list[Any]:
-    """One value, or None, per leaf of `tree`; an entry of `values` stands for all leaves below its place.
+    """One value, or None, per leaf of `tree`; an entry of `values` stands for all leaves below its path.
 
     Raises:
         ValueError: `values` has another structure.

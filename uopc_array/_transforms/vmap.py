@@ -127,7 +127,7 @@ def _entries(axes: Any) -> list[Any]:
 
 
 def _axes_of(name: str, axes: Any, tree: Any) -> list[int | None]:
-    """One axis per leaf of `tree`; an entry of `axes` stands for all leaves below its place."""
+    """One axis per leaf of `tree`; an entry of `axes` stands for all leaves below its position."""
     try:
         return [axis if axis is None else _axis(name, axis) for axis in spread(axes, tree)]
     except ValueError:
@@ -301,8 +301,8 @@ def _direction(node: UOp, number: Array | None) -> Array:
     zeros, ones = composite.zeros_like(node), composite.ones_like(node)
     if number is None or node.size == 1:
         return Array._from_uop(zeros if number is None else ones)
-    places = composite.iota((node.size,), 0).reshape(node.shape)
-    return Array._from_uop(places.eq(composite.broadcast_to(number._uop, node.shape)).where(ones, zeros))
+    positions = composite.iota((node.size,), 0).reshape(node.shape)
+    return Array._from_uop(positions.eq(composite.broadcast_to(number._uop, node.shape)).where(ones, zeros))
 
 
 def hessian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]:

@@ -25,8 +25,8 @@ from uopc_core.loop.optimise import find_thresholds
 
 __all__ = ["AccessWriter"]
 
-_MAX_PIECES = 9
-_MAX_STATEMENTS_IN_PIECES = 240
+_MAX_PIECES = 9  # copies of the statements: three in each of two directions, as padding a picture makes them
+_MAX_STATEMENTS_IN_PIECES = 240  # in all of them, as in `loop/nest.py`
 
 
 class AccessWriter(Writer):

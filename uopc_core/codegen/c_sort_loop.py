@@ -1,4 +1,4 @@
-"""The places of sorted elements as a loop of NumPy's form ``(n),(n)->(n)``: a row, memory to work in, the places."""
+"""The indices of sorted elements as a loop of NumPy's form ``(n),(n)->(n)``: a row, memory to work in, the indices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["need_argsort", "render_argsort"]
 def render_argsort(dtype: DType) -> LoopSource:
     """The loop that sorts rows of real numbers of 4 or 8 bytes, stable, nan last; results lie in a row of memory.
 
-    Where a row would take it long, its first place is -1, and the others mean nothing.
+    Where a row would take it long, its first index is -1, and the others mean nothing.
     """
     writer = Writer()
     sort = need_argsort(writer.need_typed, dtype)

@@ -106,16 +106,16 @@ class StatementWriter(AccessWriter):
         self.line(f"if (__builtin_expect({test}, 0)) return {failed};")
 
     def update(self, s: Update) -> None:
-        place = f"{self.pointers[s.buffer]}[{self.index(s.index)}]"
+        target = f"{self.pointers[s.buffer]}[{self.index(s.index)}]"
         value = self.operand(s.value)
         if s.mode == "set":
-            self.line(f"{place} = {value};")
+            self.line(f"{target} = {value};")
             return
         c = C_TYPES[s.dtype]
         self.open("")
-        self.line(f"{c} *restrict place = &{place};")
-        self.line(f"const {c} old = *place;")
-        self.line(f"*place = {combine(self.need_typed, _SCATTER_OPS[s.mode], s.dtype, 'old', value)};")
+        self.line(f"{c} *restrict to = &{target};")
+        self.line(f"const {c} old = *to;")
+        self.line(f"*to = {combine(self.need_typed, _SCATTER_OPS[s.mode], s.dtype, 'old', value)};")
         self.close()
 
     def accumulate(self, s: Accumulate) -> None:
@@ -139,5 +139,5 @@ class StatementWriter(AccessWriter):
             self.close()
             self.renamed[acc.name] = f"{acc.name}_sum"
         else:
-            place = {"tile": f"{acc.name}_[l]", "lane": f"{acc.name}_[k]"}.get(how, f"{acc.name}_l")
-            self.line(f"{place} = {combine(self.need_typed, acc.op, acc.dtype, value, place)};")
+            target = {"tile": f"{acc.name}_[l]", "lane": f"{acc.name}_[k]"}.get(how, f"{acc.name}_l")
+            self.line(f"{target} = {combine(self.need_typed, acc.op, acc.dtype, value, target)};")

@@ -22,7 +22,7 @@ static inline KEY key_UINT(UINT x, KEY top) { return (void)top, x; }
 
 static inline int width_of(uint64_t x) { return x ? 64 - __builtin_clzll(x) : 0; }
 
-/* Elements whose keys agree in the digits that were kept lie in the order of their places; where they differ in the
+/* Elements whose keys agree in the digits that were kept lie in the order of their indices; where they differ in the
    others they are put in order one by one. Returns 0 where that would take long. */
 static __attribute__((noinline)) int mend_T(uint64_t *a, int64_t n, int bits, const char *x, int64_t step, KEY top) {
     const uint64_t mask = ((uint64_t)1 << bits) - 1;
@@ -43,8 +43,8 @@ static __attribute__((noinline)) int mend_T(uint64_t *a, int64_t n, int bits, co
     return 1;
 }
 
-/* The places of n elements in order, equal ones in the order of their places: a radix sort from the last digit on, of
-   numbers that hold a key, less the smallest one, and below it a place (Knuth, The Art of Computer Programming 3, 5.2.5).
+/* The indices of n elements in order, equal ones in the order of their indices: a radix sort from the last digit on, of
+   numbers that hold a key, less the smallest one, and below it an index (Knuth, The Art of Computer Programming 3, 5.2.5).
    Digits of a key for which there is no room are left to `mend_T`. Returns 0 where it gives up. */
 static int argsort_T(uint64_t *out, uint64_t *other, const char *x, int64_t n, int64_t step, KEY top) {
     enum { DIGIT = 11, DIGITS = 6 };

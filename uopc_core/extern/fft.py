@@ -120,8 +120,8 @@ def _transpose_irfft(params: Params, sources: tuple[UOp, ...], cotangents: tuple
     ct = needs(cotangents)
     norm, n = str(params[0]), ct.shape[-1]
     back = rfft(ct, OPPOSITE_NORM[norm]).unary(Ops.CONJ)
-    place = iota(back.shape, back.ndim - 1)
-    single = place.eq(0) | place.eq(n // 2) if n % 2 == 0 else place.eq(0)
+    index = iota(back.shape, back.ndim - 1)
+    single = index.eq(0) | index.eq(n // 2) if n % 2 == 0 else index.eq(0)
     return single.where(back, back * 2.0)
 
 

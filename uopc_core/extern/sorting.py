@@ -1,5 +1,5 @@
 """Sorting: sort, argsort and searchsorted, on the last axis, with nan last in ascending order, by the host library; the
-places of long rows by a loop of ours.
+indices of long rows by a loop of ours.
 
 The descending order is the ascending one of the reversed axis, reversed, so equal values keep their order on demand.
 """
@@ -33,19 +33,19 @@ def sort_last_axis(x: UOp, descending: bool, stable: bool) -> UOp:
 
 
 def argsort_last_axis(x: UOp, descending: bool, stable: bool) -> UOp:
-    """The int64 places in the last axis of `x` of its sorted elements."""
+    """The int64 indices in the last axis of `x` of its sorted elements."""
     return composite.call_extern("argsort", x, params=(descending, stable))
 
 
 def searchsorted_vector(x: UOp, values: UOp, side: str) -> UOp:
-    """The int64 places in the sorted vector `x` before which `values` would be put."""
+    """The int64 indices in the sorted vector `x` before which `values` would be put."""
     return composite.call_extern("searchsorted", x, values, params=(side,))
 
 
-def take_along_last_axis(x: UOp, places: UOp) -> UOp:
-    """``x[..., places]`` with the same leading coordinates on both sides; the shapes agree on the leading axes."""
-    leading = [composite.iota(places.shape, axis, places.dtype) for axis in range(x.ndim - 1)]
-    return x.index(*leading, places)
+def take_along_last_axis(x: UOp, indices: UOp) -> UOp:
+    """``x[..., indices]`` with the same leading coordinates on both sides; the shapes agree on the leading axes."""
+    leading = [composite.iota(indices.shape, axis, indices.dtype) for axis in range(x.ndim - 1)]
+    return x.index(*leading, indices)
 
 
 def _infer_same(params: Any, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
@@ -53,7 +53,7 @@ def _infer_same(params: Any, types: Sequence[TensorType]) -> tuple[TensorType, .
     return (types[0],)
 
 
-def _infer_places(params: Any, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
+def _infer_indices(params: Any, types: Sequence[TensorType]) -> tuple[TensorType, ...]:
     _check_axis(types[0])
     return ((types[0][0], dtypes.int64),)
 
@@ -85,21 +85,21 @@ def _sort(params: tuple[bool, bool], x: Array) -> tuple[Array]:
 def _argsort(params: tuple[bool, bool], x: Array) -> tuple[Array]:
     descending, stable = params
     if not descending:
-        return (_ascending_places(x, stable),)
-    places = _ascending_places(x[..., ::-1], stable)
-    return (np.ascontiguousarray(x.shape[-1] - 1 - places[..., ::-1]),)
+        return (_ascending_indices(x, stable),)
+    indices = _ascending_indices(x[..., ::-1], stable)
+    return (np.ascontiguousarray(x.shape[-1] - 1 - indices[..., ::-1]),)
 
 
-def _ascending_places(x: Array, stable: bool) -> Array:
-    """The places of the elements in order. Where a loop of ours sorts, equal ones keep theirs in any case, so that
+def _ascending_indices(x: Array, stable: bool) -> Array:
+    """The indices of the elements in order. Where a loop of ours sorts, equal ones keep theirs in any case, so that
     which one does makes no difference.
     """
     is_sorted_here = x.dtype.kind in "iuf" and x.itemsize >= _LEAST_SORTED_BYTES and x.shape[-1] in _SORTED_HERE
     loop = loop_of("argsort", Ops.EXTERN, x.dtype) if is_sorted_here and x.size else None
     if loop is not None:
-        places: Array = loop(x, np.empty(x.shape[-1], np.int64))
-        if places[..., 0].min() >= 0:
-            return places
+        indices: Array = loop(x, np.empty(x.shape[-1], np.int64))
+        if indices[..., 0].min() >= 0:
+            return indices
     kind = "stable" if stable or is_sorted_here else None
     return np.argsort(x, axis=-1, kind=kind).astype(np.int64, copy=False)
 
@@ -128,5 +128,5 @@ _ORDER = Field("params", is_tuple_of(is_flag, is_flag), "(descending, stable)")
 _SIDE = Field("params", is_tuple_of(one_of("left", "right")), '("left",) or ("right",)')
 
 register_extern(Extern("sort", _infer_same, _sort, _ORDER, jvp=_jvp_sort, batch=_batch_same("sort")))
-register_extern(Extern("argsort", _infer_places, _argsort, _ORDER, batch=_batch_same("argsort")))
+register_extern(Extern("argsort", _infer_indices, _argsort, _ORDER, batch=_batch_same("argsort")))
 register_extern(Extern("searchsorted", _infer_searchsorted, _searchsorted, _SIDE, n_sources=2))

@@ -25,7 +25,7 @@ __all__ = ["BlockGroup", "find_groups"]
 Array = np.ndarray[Any, Any]
 Index = tuple[slice, ...]
 
-LARGE = 1 << 18  # elements from which nodes are evaluated in blocks
+LARGE = 1 << 18  # elements from which nodes are evaluated in blocks: 2 MB an array, which a second level does not hold
 BLOCK = RUN  # elements of a block
 _ACROSS = 512  # elements of each row in a block, where those of a column are closer to each other in memory
 _PLAIN = frozenset({Ops.CAST, Ops.BITCAST, Ops.REAL, Ops.IMAG, Ops.WHERE, Ops.COMPLEX})  # one call of NumPy, no ufunc

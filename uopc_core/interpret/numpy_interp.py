@@ -264,15 +264,15 @@ class _Lowering:
         return True
 
 
-def _over_one_of(places: Sequence[int], function: NumpyFunction, node: UOp) -> NumpyFunction:
-    """`function`, with its result in the memory of the first operand among `places` that has the form of `node`."""
-    if not places:
+def _over_one_of(positions: Sequence[int], function: NumpyFunction, node: UOp) -> NumpyFunction:
+    """`function`, with its result in the memory of the first operand among `positions` that has the form of `node`."""
+    if not positions:
         return function
     shape, dtype = node.shape, node.dtype
 
     def evaluate(*operands: Any) -> Any:
-        for place in places:
-            x = operands[place]
+        for position in positions:
+            x = operands[position]
             if _is_whole(x) and x.shape == shape and x.dtype == dtype:
                 return function(*operands, out=x)
         return function(*operands)

@@ -269,8 +269,8 @@ def _cumulative_sum(x: Any) -> Any:
 
 def _checked(indices: tuple[Any, ...]) -> tuple[Any, ...]:
     """uint64 `indices`, none of which is beyond int64: NumPy would wrap it."""
-    for axis, places in enumerate(indices):
-        largest = int(np.max(places, initial=0))
+    for axis, at in enumerate(indices):
+        largest = int(np.max(at, initial=0))
         if largest >= 2**63:
             raise IndexError(f"index {largest} is out of bounds for axis {axis}")
     return indices

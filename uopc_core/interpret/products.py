@@ -1,4 +1,4 @@
-"""Small products of matrices and vectors as one call: the sum over a product of two operands, each moved to its place.
+"""Small products of matrices and vectors as one call: the sum over a product of two operands, each with its axes moved.
 
 A matrix product is expand, multiply, reduce in the graph. Where it is large it goes to BLAS or to blocks; of what is
 small, most of the time is that of NumPy's calls, one for each step. A loop of ours multiplies two rows and sums them in
@@ -23,7 +23,7 @@ __all__ = ["LONGEST_ROW", "SmallProduct", "find_product"]
 
 View = Callable[[Any], Any] | None
 LONGEST_ROW = 1024  # elements that are multiplied in a row, for which the loop has room
-_MOST = 1 << 15  # multiplications
+_MOST = 1 << 15  # multiplications: some 10 us, beside which the calls that are saved here are little
 _vecdot: Any = np.vecdot
 
 
@@ -115,8 +115,8 @@ def _moved(node: UOp) -> tuple[UOp, list[int | None]]:
             after = [axis for axis, n in enumerate(below.shape) if n != 1]
             if [node.shape[axis] for axis in before] != [below.shape[axis] for axis in after]:
                 break
-            place = dict(zip(before, after, strict=True))
-            axes = [None if axis is None else place[axis] for axis in axes]
+            position = dict(zip(before, after, strict=True))
+            axes = [None if axis is None else position[axis] for axis in axes]
         else:
             break
         node = below

@@ -24,7 +24,7 @@ __all__ = ["RUN", "Runs", "can_be_cut", "pieces", "reduction"]
 
 Array = np.ndarray[Any, Any]
 
-RUN = 1 << 17
+RUN = 1 << 17  # elements: 1 MB of doubles, which stay in the cache from one operation to the next
 _MANY = 128  # elements from which the order is that of many: of fewer it is another
 _NEUTRAL = {Ops.ADD: 0.0, Ops.MUL: 1.0, Ops.MAX: -np.inf, Ops.MIN: np.inf}
 
@@ -84,8 +84,8 @@ def pieces(shape: tuple[int, ...], most: int) -> Iterator[tuple[slice, ...]]:
         yield rest
         return
     step = max(1, most // max(inner, 1))
-    for place in np.ndindex(shape[: axis - 1]):
-        before = tuple([slice(i, i + 1) for i in place])
+    for index in np.ndindex(shape[: axis - 1]):
+        before = tuple([slice(i, i + 1) for i in index])
         for start in range(0, shape[axis - 1], step):
             yield (*before, slice(start, min(start + step, shape[axis - 1])), *rest)
 
@@ -111,7 +111,7 @@ class Runs:
         self._loop: Loop | None = loop_of("reduction", how, dtype) if is_inexact(dtype) else None
         self._levels: list[Any] = []  # [k]: the result of 2**k runs
         self._count = 0
-        self._part: Array | None = None  # of a run, filled up to a place
+        self._part: Array | None = None  # of a run, filled up to an index
         self._filled = 0
 
     def push(self, rows: Array) -> None:

@@ -75,7 +75,7 @@ class Write:
     """`value` in a part of `base`.
 
     Attributes:
-        steps: the movement from the value to its place in the base, last one first.
+        steps: the movement from the value to its position in the base, last one first.
     """
 
     value: UOp

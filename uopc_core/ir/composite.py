@@ -17,7 +17,7 @@ from uopc_core.ir.uop import Scalar, UOp
 __all__ = [
     "CONST_FORMS",
     "adjoint",
-    "as_places",
+    "as_indices",
     "broadcast",
     "broadcast_shapes",
     "broadcast_to",
@@ -96,7 +96,7 @@ def const_of(x: UOp) -> Scalar | None:
     return x.arg if x.op is _CONST else None
 
 
-def as_places(node: UOp) -> UOp:
+def as_indices(node: UOp) -> UOp:
     """Integers as int64 indices; those above its range, which no axis has, as the last in it rather than wrapped."""
     return (node.binary(Ops.MIN, _LAST_PLACE) if node.dtype is dtypes.uint64 else node).cast(dtypes.int64)
 

@@ -13,7 +13,7 @@ from uopc_core.schedule.kernel import KernelCall
 
 __all__ = ["fuse_rows", "lower_group", "needed_outside"]
 
-_MAX_GROUP = 8
+_MAX_GROUP = 8  # kernels in one function: all ends are tried, so time grows with the square; softmax and norms take 3
 FusedCalls = tuple[KernelCall, ...]
 
 

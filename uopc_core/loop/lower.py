@@ -32,7 +32,7 @@ from uopc_core.schedule.kernel import KernelCall
 
 __all__ = ["Parameters", "finish_function", "lower_call", "work_of", "writes_in_turn"]
 
-_GRAIN = 16384  # elements that are worth handing to another thread
+_GRAIN = 16384  # elements that are worth handing to another thread: to wake one takes 5 us, what they take at least
 
 
 class Parameters:
@@ -141,14 +141,14 @@ def inplace_buffers(buffers: Sequence[Memory], nest: Nest) -> tuple[int, ...]:
         return ()
     accesses = list(_accesses(nest.body))
     first = next((n for n, access in enumerate(accesses) if not isinstance(access, Load)), len(accesses))
-    places = {access.index for access in accesses[first:]}
+    indices = {access.index for access in accesses[first:]}
     kinds = {_size_of(buffers[access.buffer]) for access in accesses[first:]}
-    if len(places) != 1 or len(kinds) != 1 or any(isinstance(access, Load) for access in accesses[first:]):
+    if len(indices) != 1 or len(kinds) != 1 or any(isinstance(access, Load) for access in accesses[first:]):
         return ()
     read: dict[int, set[Index]] = {}
     for load in accesses[:first]:
         read.setdefault(load.buffer, set()).add(load.index)
-    return tuple([i for i, found in read.items() if found == places and {_size_of(buffers[i])} == kinds])
+    return tuple([i for i, found in read.items() if found == indices and {_size_of(buffers[i])} == kinds])
 
 
 def _but_copies(body: Block) -> Block:
@@ -161,11 +161,11 @@ def _size_of(buffer: Memory) -> tuple[int, int]:
 
 def writes_in_turn(function: LoopNest) -> bool:
     """Whether neighbouring elements, or the parts of one, may be computed by different statements."""
-    places: dict[int, set[Index]] = {}
+    read_at: dict[int, set[Index]] = {}
     for item in _accesses(function.body):
         if isinstance(item, Store | Update):
-            places.setdefault(item.buffer, set()).add(item.index)
-    return any(len(indices) > 1 or is_complex(function.buffers[i].dtype) for i, indices in places.items())
+            read_at.setdefault(item.buffer, set()).add(item.index)
+    return any(len(indices) > 1 or is_complex(function.buffers[i].dtype) for i, indices in read_at.items())
 
 
 def _accesses(block: Sequence[Item]) -> Iterator[Load | Store | Update]:

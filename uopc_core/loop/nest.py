@@ -61,7 +61,9 @@ __all__ = [
 # of some 4 KB at full speed, and few where that would leave nothing for other threads
 _TILE, _WIDE_TILE, _WIDE_TILES = 256, 1024, 4
 MAX_CROSSED = 8192  # elements of a column that is put in order before it is added up; several fit into the cache
-_MIN_CROSSED = 16
+_MIN_CROSSED = 16  # elements along either loop, below which there is no block of a sum to be put in order
+# What is cut is written out for each piece: the text a compiler is given grows, and its time more than in proportion. A
+# test inside the loop costs a few cycles an element instead.
 _MAX_SEGMENTS = 16
 _MAX_STATEMENTS_IN_SEGMENTS = 240
 _MAX_COPIES = 16  # of a body, in all segments of all its loops
@@ -397,9 +399,9 @@ def _scatter_nest(call: BoundKernel) -> Nest:
         return Nest(copy, 1, "U")
     n = len(first_index.shape)
     axes = Axes.of(value.shape, "i")
-    places = Axes(axes.loops[: sum(extent > 1 for extent in value.shape[:n])], ())
+    indexed = Axes(axes.loops[: sum(extent > 1 for extent in value.shape[:n])], ())
     statements = lower_updates(call)(axes.at, ()).statements
-    loops, (statements,) = collapse(axes.loops, len(places.loops), [statements])
+    loops, (statements,) = collapse(axes.loops, len(indexed.loops), [statements])
     placed: Iterable[tuple[int, Item]] = depths_of(statements, loops, {})
-    updates = wrap_loops(loops, list(placed), 0, simd=len(loops) > len(places.loops))
+    updates = wrap_loops(loops, list(placed), 0, simd=len(loops) > len(indexed.loops))
     return Nest((*copy, Scope(updates)), 1, "U")

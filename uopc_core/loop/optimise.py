@@ -59,8 +59,8 @@ def used_names(s: Statement) -> list[str]:
     return names
 
 
-_LONG_JUMP = 16
-_MIN_CROSSING = 32
+_LONG_JUMP = 16  # elements from one access to the next: of doubles two lines of the cache, so each line is read for one
+_MIN_CROSSING = 32  # elements along either loop, fewer of which stay in the cache until the other loop comes back
 
 
 def crossing_loop(loops: Sequence[Var], statements: Iterable[Statement]) -> Var | None:

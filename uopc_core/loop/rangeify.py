@@ -51,7 +51,7 @@ class Lowering:
         self.known: dict[UOp, LoopOperand] = {}
         self.memo: dict[Request, LoopOperand] = {}
         self.made: dict[tuple[object, ...], str] = {}
-        self.places: dict[str, Index] = {}
+        self.indices: dict[str, Index] = {}
         self.zero_unless: dict[str, Guard] = {}
         self.prefix = prefix
         self.next_name = 0
@@ -227,10 +227,10 @@ def _lower_param(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
 
 def _lower_iota(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
     index = at[0]
-    name = low.emit(("place", node.dtype, index), lambda name: IndexValue(name, node.dtype, index))
+    name = low.emit(("index", node.dtype, index), lambda name: IndexValue(name, node.dtype, index))
     limit = 2 ** (8 * node.dtype.itemsize - (node.dtype.kind == "i"))
     if index.lo >= 0 and index.hi < limit:
-        low.places[name] = index
+        low.indices[name] = index
     return _immediate(name)
 
 
@@ -245,7 +245,7 @@ def _lower_elementwise(low: Lowering, node: UOp, at: Coords, guard: Guard) -> St
     for source in node.src:
         args.append((yield source, at, guard))
     if node.op in COMPARISONS:
-        answer = _compare_places(low, node.op, args)
+        answer = _compare_indices(low, node.op, args)
         if answer is not None:
             return answer
     if node.dtype is dtypes.bool and node.op in (Ops.AND, Ops.OR, Ops.NOT):
@@ -255,9 +255,9 @@ def _lower_elementwise(low: Lowering, node: UOp, at: Coords, guard: Guard) -> St
     return low.compute(node.op, node, tuple(args), node.src[0].dtype)
 
 
-def _compare_places(low: Lowering, op: Ops, args: list[LoopOperand]) -> LoopOperand | None:
+def _compare_indices(low: Lowering, op: Ops, args: list[LoopOperand]) -> LoopOperand | None:
     """A comparison of coordinates with each other or with constants, as a condition on loop variables."""
-    sides = [_place_of(low, arg) for arg in args]
+    sides = [_index_of(low, arg) for arg in args]
     if sides[0] is None or sides[1] is None or not any(isinstance(arg, str) for arg in args):
         return None
     difference = sides[1] - sides[0]
@@ -275,10 +275,10 @@ def _compare_places(low: Lowering, op: Ops, args: list[LoopOperand]) -> LoopOper
     return low.holds(unknown) if unknown else Const(True, dtypes.bool)
 
 
-def _place_of(low: Lowering, arg: LoopOperand) -> Index | None:
+def _index_of(low: Lowering, arg: LoopOperand) -> Index | None:
     if isinstance(arg, Const):
         return Index((), arg.value) if is_integer(arg.dtype) else None
-    return low.places.get(arg)
+    return low.indices.get(arg)
 
 
 def _fold_bool(op: Ops, args: list[LoopOperand]) -> LoopOperand | None:
@@ -362,18 +362,18 @@ def _lower_small_reduce(low: Lowering, node: UOp, at: Coords, guard: Guard) -> S
 def _lower_index(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
     x, indices = node.src[0], node.src[1:]
     n = len(indices[0].shape)
-    places: list[Index] = []
+    picked: list[Index] = []
     for axis, index in enumerate(indices):
         value = yield index, at[:n], guard
-        places.append(wrapped(low, value, index, x.shape[axis], axis, guard))
-    return (yield x, (*places, *at[n:]), guard)
+        picked.append(wrapped(low, value, index, x.shape[axis], axis, guard))
+    return (yield x, (*picked, *at[n:]), guard)
 
 
 def wrapped(low: Lowering, value: LoopOperand, index: UOp, size: int, axis: int, guard: Guard) -> Index:
     """The checked index `value` along an axis."""
-    place = _place_of(low, value)
-    if place is not None and place.lo >= -size and place.hi < size and (place.lo >= 0 or place.hi < 0):
-        return place + size if place.hi < 0 else place
+    known = _index_of(low, value)
+    if known is not None and known.lo >= -size and known.hi < size and (known.lo >= 0 or known.hi < 0):
+        return known + size if known.hi < 0 else known
     name = low.emit(
         ("wrap", str(value), size, axis, guard),
         lambda name: CheckIndex(name, dtypes.int64, value, index.dtype, size, axis, guard),

@@ -23,10 +23,10 @@ from uopc_core.schedule.kernel import KernelCall
 
 __all__ = ["lower_rows"]
 
-MAX_SCRATCH_BYTES = 64 * 1024
+MAX_SCRATCH_BYTES = 64 * 1024  # of rows that are read again: a quarter of a small second level of the cache
 _MIN_ROWS = 16  # fewer are not worth losing the threads of the elementwise parts for,
 _MAX_WORK_OF_FEW_ROWS = 1 << 18  # unless all is small
-_MAX_SPLITS = 8
+_MAX_SPLITS = 8  # of a loop, each of which lowers the row again; a concatenation of more parts is no row
 
 
 @dataclass(slots=True)
@@ -180,8 +180,8 @@ class _Inside:
                 continue
             buffer = self.bind.buffers[s.buffer]
             size = buffer.size // self.n_rows
-            place = self._place_in_row(s.index, size)
-            if place is None:
+            offset = self._offset_in_row(s.index, size)
+            if offset is None:
                 return None
             if isinstance(s, Load) and s.guard:
                 return None
@@ -190,7 +190,7 @@ class _Inside:
             elif buffer.slot in self.needed:
                 out.append(s)
             else:
-                out.append(replace(s, index=place))
+                out.append(replace(s, index=offset))
         return out
 
     def _number(self, s: Load | Store, names: dict[str, LoopOperand], out: list[Statement]) -> None:
@@ -202,8 +202,8 @@ class _Inside:
         if self.bind.buffers[s.buffer].slot in self.needed:
             out.append(s)
 
-    def _place_in_row(self, index: Index, size: int) -> Index | None:
-        """The place inside of the current row, or None if the index leaves it."""
+    def _offset_in_row(self, index: Index, size: int) -> Index | None:
+        """The offset inside of the current row, or None if the index leaves it."""
         rest = index - self.row * size
         if rest.lo < 0 or rest.hi >= size:
             return None

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 IN_TURN = MAX_INLINE_REDUCE  # elements that a reduction combines one after the other, written out or in a loop
-_MAX_SPLITS = 12
+_MAX_SPLITS = 12  # each lowers the kernel again; a quotient that is left is computed for each element, and is right
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ class Axes:
 
     def replaced(self, var: Var, by: Sequence[Var], value: Index) -> Axes:
         """With the loops `by` in the place of the one of `var`, whose value is now `value`."""
-        place = self.loops.index(var)
-        loops = (*self.loops[:place], *by, *self.loops[place + 1 :])
+        position = self.loops.index(var)
+        loops = (*self.loops[:position], *by, *self.loops[position + 1 :])
         return Axes(loops, tuple([index.substitute({var: value}) for index in self.at]))
 
     def split(self, var: Var, inner: int) -> Axes:
@@ -251,7 +251,7 @@ def lower_copy(call: BoundKernel) -> Lower:
 
 
 def lower_updates(call: BoundKernel) -> Lower:
-    """The second half of a scatter: put each value into its place."""
+    """The second half of a scatter: put each value at its index."""
     node = call.kernel.outputs[0]
     value, indices = node.src[1], node.src[2:]
     target = call.targets[0]
@@ -260,13 +260,13 @@ def lower_updates(call: BoundKernel) -> Lower:
 
     def lower(kept: Coords, reduced: Coords) -> Lowered:
         low = Lowering(call.params, f"{call.prefix}u")
-        places = [
+        positions = [
             wrapped(low, low.value(index, kept[:n]), index, node.shape[axis], axis, ())
             for axis, index in enumerate(indices)
         ]
         new = low.value(value, kept)
-        place = flatten((*places, *kept[n:]), node.shape)
-        low.statements.append(Update(target, place, new, node.arg, node.dtype))
+        position = flatten((*positions, *kept[n:]), node.shape)
+        low.statements.append(Update(target, position, new, node.arg, node.dtype))
         return Lowered(live_statements(low.statements))
 
     return lower

@@ -45,8 +45,8 @@ def parse(shape: tuple[int, ...], items: Sequence[Any], positions_of_mask: Calla
     """The items of a key (ints, slices of ints, None, Ellipsis, integer and bool nodes) of an operand of `shape`.
 
     Args:
-        positions_of_mask: a bool node -> integer nodes of one axis, the places at which it holds, one for each axis;
-            for no axes one node of a place or of none.
+        positions_of_mask: a bool node -> integer nodes of one axis, the indices at which it holds, one for each axis;
+            for no axes one node of an index or of none.
     Raises:
         IndexError: too many indices, an int out of bounds, a mask of another shape, a second ellipsis.
     """
@@ -144,7 +144,7 @@ def _axes_of(item: Any) -> int:
 
 def _broadcast_arrays(arrays: Sequence[UOp]) -> tuple[UOp, ...]:
     try:
-        return composite.broadcast(*[composite.as_places(array) for array in arrays])
+        return composite.broadcast(*[composite.as_indices(array) for array in arrays])
     except ShapeError:
         given = " and ".join(str(array.shape) for array in arrays)
         raise IndexError(f"index: the index arrays of shapes {given} cannot be broadcast together") from None

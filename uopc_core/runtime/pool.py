@@ -32,8 +32,8 @@ LOOK_S, LOOK_BYTES = 1.0, 256 << 20  # time, and bytes given back, after which t
 _SHARED_BYTES = 1 << 20  # pages that small blocks are cut from
 _IDLE_SMALL_BYTES = 32 << 20  # idle in one class, or this share of the bound, before its pages are looked through
 _IDLE_SMALL_SHARE = 8
-_TABLE_BYTES = 4096
-_DEAR_BYTES = 16 << 20
+_TABLE_BYTES = 4096  # up to here a table has the class of a size: most arrays are small, and are made in a microsecond
+_DEAR_BYTES = 16 << 20  # from here on blocks fit closer, since what one is too large by is real memory
 _KEPT_SHARE = 8  # of the bound: a block up to that waits for the next one before it is offered to the system
 # Blocks a multiple of 4096 bytes apart share cache sets: reading seven and writing one took 114 us instead of 42.
 _STAGGER_BYTES = 5 * ALIGNMENT
