@@ -14,7 +14,7 @@ FILLED = [shape for shape in SHAPES.values() if 0 not in shape]
 
 @pytest.mark.parametrize("shape", FILLED, ids=str)
 @pytest.mark.parametrize("dtype", ["bool", *REAL])
-def test_places_of_extremes_agree_with_numpy(dtype: str, shape: tuple[int, ...]) -> None:
+def test_indices_of_extremes_agree_with_numpy(dtype: str, shape: tuple[int, ...]) -> None:
     for ours, theirs in layouts(values(dtype, shape, low=-2, high=2)):
         for axis in [None, *range(-theirs.ndim, theirs.ndim)]:
             for keepdims in (False, True):

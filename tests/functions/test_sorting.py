@@ -115,7 +115,7 @@ def test_a_partition_has_its_places_in_order(dtype: str, shape: tuple[int, ...])
 
 
 @pytest.mark.parametrize("kth", [3, -4, 1.0, True, [], [[0]], None, [0, 5]], ids=str)
-def test_places_of_partitions_are_those_that_numpy_takes(kth: Any) -> None:
+def test_indices_of_partitions_are_those_that_numpy_takes(kth: Any) -> None:
     x = np.asarray([3.0, 1.0, 2.0])
     for call in (np.partition, np.argpartition, np.ndarray.partition, np.ndarray.argpartition):
         with pytest.raises((TypeError, ValueError)) as wanted:
