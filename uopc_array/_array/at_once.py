@@ -321,7 +321,7 @@ def holds_value_to_read(x: Handle, key: Any) -> bool:
     if not is_plain_key(key):
         key = _in_ints(key)
         if not is_plain_key(key):
-            key = _places(key)
+            key = _indices(key)
             if key is None:
                 return False
     if type(key) is _NDARRAY:
