@@ -24,14 +24,14 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from uopc_array._array.handle import MOST_LENSES, Handle
-from uopc_array._array.index import ItemLens, is_plain_key
+from uopc_array._array.index import ItemLens, is_plain_key, names_one_element
 from uopc_array._array.lenses import BitsLens, DiagonalLens, Lens, MoveLens, PartLens, SpreadLens
 from uopc_array._array.realize import buffer_from_numpy
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
 from uopc_core import AT_ONCE, DTYPES, EXECUTORS, DType, Ops, UOp, converted, current, value_now
 from uopc_core.errors import IndexBoundsError
-from uopc_core.frontend.cells import HAS_GLOBAL_LOCK, Root, root_of, take_value
+from uopc_core.frontend.cells import HAS_GLOBAL_LOCK, Root, count_threads, root_of, take_value
 
 __all__ = [
     "LARGEST",
@@ -69,6 +69,8 @@ _STORED = frozenset({int, float, bool})
 _VIEWS = frozenset({MoveLens, PartLens, BitsLens, SpreadLens, DiagonalLens})  # steps that strides describe
 
 LARGEST = AT_ONCE  # elements of what is held as a value, whatever the settings say
+# elements up to which NumPy writes under the lock of Python's interpreter: other threads see all of it or nothing
+_UNDER_LOCK = 500
 _ALIGNED_BYTES = 1 << 14  # from which it pays that an array begins with a line of the cache, as kernels like it
 
 # in which NumPy says nothing of overflow, of division by zero and of what is no number
@@ -299,6 +301,8 @@ def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any, kinds: s
             return None
     if kinds and a.dtype.kind not in kinds:
         return None
+    if a.size > _UNDER_LOCK and count_threads():
+        return None
     try:
         # one step, up to the operation, so that what has got a node meanwhile is not written to
         if x._value is not a or not (alias is None or alias.memory is None or alias.memory is alias.base._value):
@@ -329,7 +333,7 @@ def holds_value_to_read(x: Handle, key: Any) -> bool:
     else:
         try:
             n = x._own_node.realized.array[key].size
-        except IndexError:  # the longer way has words for it
+        except (AttributeError, IndexError):  # another thread has another node there, or there are words for it
             return False
     if n > LARGEST or n > bound() or not _may_hold_value(x):
         return False
@@ -481,6 +485,8 @@ def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
             key = _indices(key)
             if key is None:
                 return False
+    if target.size > _UNDER_LOCK and count_threads() and not names_one_element(key, target.shape):
+        return False
     try:
         # one step, so that what has got a node meanwhile is not written to
         if x._value is target and (alias is None or alias.memory is None or alias.memory is alias.base._value):

@@ -38,6 +38,7 @@ __all__ = [
     "Root",
     "alias_of",
     "change_in_memory",
+    "count_threads",
     "detach",
     "exchange",
     "is_leaf",

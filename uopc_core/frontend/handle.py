@@ -118,7 +118,13 @@ class LazyHandle:
                 node.held += 1
                 self._own_node = node  # pyright: ignore[reportGeneralTypeIssues]  # another name of a slot
                 self._value = None
-        return NODE_SLOT.__get__(self)
+                return node
+        try:
+            return NODE_SLOT.__get__(self)
+        except AttributeError:
+            if self._value is None:
+                raise
+            return self._become_node()  # another thread has taken the value back
 
     # --- what it is ---
 
