@@ -11,7 +11,6 @@ import pickle
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from operator import or_
 from typing import Any, cast
 
 import numpy as np
@@ -178,9 +177,9 @@ class Trace:
             hand_on_origins(self.nodes, set(self.params), called)
             self.called = list(zip(called, _dependences(self.nodes, self.params), strict=True))
         flags = [source.flags for source in sources]
-        every = functools.reduce(or_, flags, 0)
+        every = _union(flags)
         return [
-            call if functools.reduce(or_, [f for i, f in enumerate(flags) if bits >> i & 1], 0) == every else node
+            call if _union([f for i, f in enumerate(flags) if bits >> i & 1]) == every else node
             for (call, bits), node in zip(self.called, self.nodes, strict=True)
         ]
 
@@ -190,8 +189,16 @@ def _dependences(nodes: Sequence[UOp], params: Sequence[UOp]) -> list[int]:
     bits = {param: 1 << i for i, param in enumerate(params)}
     for node in walk(nodes, set(params)):
         if node not in bits:
-            bits[node] = functools.reduce(or_, [bits[s] for s in node.src], 0)
+            bits[node] = _union([bits[s] for s in node.src])
     return [bits[node] for node in nodes]
+
+
+def _union(sets: Sequence[int]) -> int:
+    """Of sets of bits."""
+    out = 0
+    for bits in sets:
+        out |= bits
+    return out
 
 
 def _no_object(number: int) -> Any:
