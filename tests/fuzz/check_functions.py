@@ -1,4 +1,6 @@
-"""Programs as functions: compiled by `jit` and called five times, mapped by `vmap` and compared with a loop."""
+"""Programs as functions: compiled by `jit` and called five times, called as units within a trace, mapped by `vmap` and
+compared with a loop.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import uopc_array as xp
+from tests.fuzz.check_grad import UNITS
 from tests.fuzz.judge import Failure, Judge, Refusal, same_bits
 from tests.fuzz.program import Input, Outcome, Program
 from uopc_core.errors import TraceError
@@ -49,6 +52,20 @@ def check_jit(program: Program, tier: str) -> Failure | None:
                         "jit: bits", f"jit: call {number + 1} gave other bits than the first\n  {a!r}\n  {b!r}"
                     )
         seen = seen or got if name == "first" else seen
+    return None if tier == "auto" or seen is None else _units(program, seen)
+
+
+def _units(program: Program, wanted: Outcome) -> Failure | None:
+    """The program called as a unit within a trace has the bits that it has by itself."""
+    for name, wrap in UNITS.items():
+        unit = wrap(program.pure(xp))
+        around = xp.jit(lambda *given, unit=unit: unit(*given))
+        got = _call(around, program.given(xp, program.arguments), program.writes)
+        if got.error is not None:
+            return Failure(f"jit: {name}", f"jit: {name} within jit raised {type(got.error).__name__}: {got.error}")
+        for a, b in zip(wanted.results, got.results, strict=True):
+            if not same_bits(a, b):
+                return Failure(f"jit: {name}, bits", f"jit: {name} within jit has other bits\n  {a!r}\n  {b!r}")
     return None
 
 
