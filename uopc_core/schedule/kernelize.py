@@ -32,8 +32,9 @@ __all__ = [
 ]
 
 # A C compiler takes longer than in proportion for long loop bodies, and values and pointers that find no register go to
-# the stack, which is memory again.
-MAX_KERNEL_OPS = 192
+# the stack. That is in the cache, though, and what a cut stores mostly is not: an equation of state of 300 operations,
+# most of which are read again much later, takes a third of the time in one kernel, and half the time to compile.
+MAX_KERNEL_OPS = 320
 MAX_KERNEL_OUTPUTS = 8
 MAX_INLINE_REDUCE = 16  # operands of a sum written out: a loop of fewer costs more than its elements
 MAX_FOLDS = 6  # of axes that have been moved, in one place; each may double what its index is computed from
