@@ -28,36 +28,43 @@ NAMESPACE = "uopc_array"  # in which optree knows classes that users register
 _PATIENCE_S = 2.0  # for a user's own function inside optree that does not come back
 _POLL_S = 0.0005
 _ending: list[bool] = []
+_left: list[bool] = []
 
 
 def _leave_in_the_end() -> None:
     """optree has been loaded."""
     atexit.register(leave_optree)  # who registers later is called earlier: this comes right before optree's own end
     if _ending:  # optree's end may come before this was registered, and nobody may be called who registers now
-        leave_optree()
+        _turn_over()
 
 
 def _begin_to_end() -> None:
     _ending.append(True)
-    if any([thread is not threading.main_thread() and not is_own(thread) for thread in threading.enumerate()]):
-        assert pytrees.tree_flatten  # loaded, so that none of them begins to load it later
+    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
+    if "optree" in sys.modules or not all(map(is_own, others)):
+        assert pytrees.tree_flatten  # loaded, so that no other thread begins to load it later
+        atexit.register(leave_optree)  # whoever has loaded it may not have come to that yet
     finish_what_is_short()  # who is loading it
 
 
 def leave_optree() -> None:
     """Have `pytrees` be `plain_trees`, and wait until no other thread is in optree any more."""
-    late: Any = plain_trees
-    optree: Any = pytrees
-    if optree.tree_flatten is late.tree_flatten:
+    if _left:
         return
-    late.know(optree.register_pytree_node.get(namespace=NAMESPACE), namedtuple)
-    _put(optree, late)
+    _turn_over()
     inside = set(_frames_with_optree())  # those that come later find the new functions
     end = time.monotonic() + _PATIENCE_S
     while inside and time.monotonic() < end:
         time.sleep(_POLL_S)
         inside &= set(_frames_with_optree())
-    _put(optree, late)  # if one of them was looking a name up
+    _left.append(True)
+
+
+def _turn_over() -> None:
+    late: Any = plain_trees
+    optree: Any = pytrees
+    late.know(optree.register_pytree_node.get(namespace=NAMESPACE), namedtuple)
+    _put(optree, late)
 
 
 def _put(stand_in: Any, library: Any) -> None:

@@ -46,8 +46,7 @@ class LazyModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(_load(self.__name__), name)
-        setattr(self, name, value)  # from now on found without a call of this function
-        return value
+        return self.__dict__.setdefault(name, value)  # from now on found without a call of this function
 
 
 def load_name(package: str, modules: Mapping[str, str], name: str) -> Any:
