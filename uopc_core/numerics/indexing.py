@@ -241,25 +241,24 @@ def _box_of(shape: tuple[int, ...], key: Any) -> tuple[tuple[tuple[int, int], ..
         return None
     bounds: list[tuple[int, int]] = []
     kept: list[int] = []
+    is_part = False
     for item, n in zip(items, shape, strict=False):
-        if type(item) is int:
-            if not -n <= item < n:
-                return None
-            item %= n
-            bounds.append((item, item + 1))
-        elif type(item) is slice:
-            if not (is_plain(item.start) and is_plain(item.stop) and is_plain(item.step)) or item.step not in (
-                None,
-                1,
-            ):
+        if type(item) is slice:
+            start, stop, step = item.start, item.stop, item.step
+            if (step is not None and (type(step) is not int or step != 1)) or not (is_plain(start) and is_plain(stop)):
                 return None
             start, stop, _ = item.indices(n)
             stop = max(start, stop)
-            bounds.append((start, stop))
             kept.append(stop - start)
+        elif type(item) is int:
+            if not -n <= item < n:
+                return None
+            start = item % n
+            stop = start + 1
         else:
             return None
-    is_part = any([start > 0 or stop < n for (start, stop), n in zip(bounds, shape, strict=False)])
+        bounds.append((start, stop))
+        is_part = is_part or start > 0 or stop < n
     for n in shape[len(items) :]:
         bounds.append((0, n))
         kept.append(n)
