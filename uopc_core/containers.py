@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import sys
-import threading
 import time
 from _thread import get_ident
 from collections import namedtuple
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from uopc_core.endings import before_finalizers, when_main_ends
 from uopc_core.lazy import LazyModule
-from uopc_core.once import finish_what_is_short, is_own
+from uopc_core.once import finish_what_is_short, has_other_threads
 
 __all__ = ["NAMESPACE", "leave_optree", "pytrees", "same_structure"]
 
@@ -40,8 +39,7 @@ def _leave_in_the_end() -> None:
 
 def _begin_to_end() -> None:
     _ending.append(True)
-    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
-    if "optree" in sys.modules or not all(map(is_own, others)):
+    if "optree" in sys.modules or has_other_threads():
         assert pytrees.tree_flatten  # loaded, so that no other thread begins to load it later
         atexit.register(leave_optree)  # whoever has loaded it may not have come to that yet
     finish_what_is_short()  # who is loading it

@@ -13,6 +13,7 @@ import atexit
 import os
 import sys
 import threading
+from _thread import _count as count_threads  # that Python has started; without a lock, as `active_count` has
 from _thread import allocate_lock, get_ident
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
@@ -21,10 +22,9 @@ from typing import Any
 
 from uopc_core.forks import in_forked_child
 
-__all__ = ["THREADS", "Task", "do_side_by_side", "finish_what_is_short", "is_own", "once", "task_for"]
+__all__ = ["Task", "do_side_by_side", "finish_what_is_short", "has_other_threads", "once", "own_thread", "task_for"]
 
 PATIENCE_S = 90  # longer than a compiler may take
-THREADS = "uopc"  # what the names of our own threads begin with
 
 
 class Task:
@@ -114,6 +114,7 @@ class Task:
 
 
 _tasks: dict[Hashable, Task] = {}  # those that are not done
+_own_threads: dict[int, None] = {}
 
 
 def task_for(key: Hashable, function: Callable[[], Any], *, is_short: bool = False) -> Task:
@@ -157,18 +158,35 @@ def _is_main() -> bool:
     return get_ident() == threading.main_thread().ident
 
 
-def is_own(thread: threading.Thread) -> bool:
-    """Whether this is a thread of this package, which ends with the process."""
-    return thread.name.startswith(THREADS)
+def has_other_threads() -> bool:
+    """Whether there are threads that Python has started besides those of this package, which touch no arrays."""
+    return count_threads() > len(_own_threads)
+
+
+def own_thread(function: Callable[[], None]) -> threading.Thread:
+    """A thread of this package, not started yet, that calls `function`; nobody waits for it at the end of the process.
+
+    Raises:
+        RuntimeError: when it is started: there can be no more threads, or none on this platform.
+    """
+
+    def run() -> None:
+        _own_threads[get_ident()] = None
+        try:
+            function()
+        finally:
+            _own_threads.pop(get_ident(), None)
+
+    return threading.Thread(target=run, name="uopc", daemon=True)
 
 
 def _start_thread(function: Callable[[], None]) -> bool:
-    """Whether there is a thread now that calls `function`; nobody waits for it at the end of the process."""
+    """Whether there is a thread now that calls `function`."""
     if sys.is_finalizing():
         return False
     try:
-        threading.Thread(target=function, name=THREADS, daemon=True).start()
-    except RuntimeError:  # no more threads, or none on this platform
+        own_thread(function).start()
+    except RuntimeError:
         return False
     return True
 
@@ -192,3 +210,4 @@ atexit.register(finish_what_is_short)  # a daemon thread that is ended while it 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=finish_what_is_short)
 in_forked_child(_forget_tasks)
+in_forked_child(_own_threads.clear)

@@ -17,6 +17,7 @@ cache, where a fused kernel passes once for all of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import Context
 from math import prod
 from typing import Any, TypeVar, cast
@@ -24,14 +25,14 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from uopc_array._array.handle import MOST_LENSES, Handle
-from uopc_array._array.index import ItemLens, is_plain_key, names_one_element
+from uopc_array._array.index import ItemLens, is_plain_key
 from uopc_array._array.lenses import BitsLens, DiagonalLens, Lens, MoveLens, PartLens, SpreadLens
 from uopc_array._array.realize import buffer_from_numpy
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
 from uopc_core import AT_ONCE, DTYPES, EXECUTORS, DType, Ops, UOp, converted, current, value_now
 from uopc_core.errors import IndexBoundsError
-from uopc_core.frontend.cells import HAS_GLOBAL_LOCK, Root, count_threads, root_of, take_value
+from uopc_core.frontend.cells import HAS_GLOBAL_LOCK, Root, root_of, take_value, writing
 
 __all__ = [
     "LARGEST",
@@ -69,7 +70,7 @@ _STORED = frozenset({int, float, bool})
 _VIEWS = frozenset({MoveLens, PartLens, BitsLens, SpreadLens, DiagonalLens})  # steps that strides describe
 
 LARGEST = AT_ONCE  # elements of what is held as a value, whatever the settings say
-# elements up to which NumPy writes under the lock of Python's interpreter: other threads see all of it or nothing
+# elements up to which NumPy writes under the lock of the interpreter: other threads see all of that or nothing
 _UNDER_LOCK = 500
 _ALIGNED_BYTES = 1 << 14  # from which it pays that an array begins with a line of the cache, as kernels like it
 
@@ -301,8 +302,7 @@ def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any, kinds: s
             return None
     if kinds and a.dtype.kind not in kinds:
         return None
-    if a.size > _UNDER_LOCK and count_threads():
-        return None
+    writer = _Writer() if a.size > _UNDER_LOCK else None
     try:
         # one step, up to the operation, so that what has got a node meanwhile is not written to
         if x._value is not a or not (alias is None or alias.memory is None or alias.memory is alias.base._value):
@@ -310,7 +310,23 @@ def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any, kinds: s
         _run(function, a, b)
     except Exception:  # nothing has been written, and the longer way has words for it
         return None
+    finally:
+        if writer is not None:
+            writer.end()
     return x
+
+
+class _Writer:
+    """One who writes to a known value so that NumPy lets other threads run meanwhile, from now on."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        writing.append(self)
+
+    def end(self) -> None:
+        with suppress(ValueError):  # this is a forked child
+            writing.remove(self)
 
 
 def _may_write(alias: Any) -> bool:
@@ -485,8 +501,7 @@ def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
             key = _indices(key)
             if key is None:
                 return False
-    if target.size > _UNDER_LOCK and count_threads() and not names_one_element(key, target.shape):
-        return False
+    writer = _Writer() if target.size > _UNDER_LOCK and not (type(key) is int and target.ndim == 1) else None
     try:
         # one step, so that what has got a node meanwhile is not written to
         if x._value is target and (alias is None or alias.memory is None or alias.memory is alias.base._value):
@@ -494,4 +509,7 @@ def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
             return True
     except Exception:  # nothing has been written, and the longer way has words for it
         pass
+    finally:
+        if writer is not None:
+            writer.end()
     return False

@@ -318,7 +318,7 @@ class Handle(LazyHandle):
         if type(value) is _NDARRAY:
             return stand_in(value.shape, value.dtype)
         # one step
-        alias, node = self._own_alias, self._own_node
+        node, alias = self._own_node, self._own_alias
         if alias is None:
             return node
         if alias.is_shared:

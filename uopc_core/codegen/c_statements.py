@@ -139,5 +139,5 @@ class StatementWriter(AccessWriter):
             self.close()
             self.renamed[acc.name] = f"{acc.name}_sum"
         else:
-            target = {"tile": f"{acc.name}_[l]", "lane": f"{acc.name}_[k]"}.get(how, f"{acc.name}_l")
+            target = {"tile": f"{acc.name}_[l]", "lane": f"{acc.name}_[lane]"}.get(how, f"{acc.name}_l")
             self.line(f"{target} = {combine(self.need_typed, acc.op, acc.dtype, value, target)};")

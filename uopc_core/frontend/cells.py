@@ -20,7 +20,7 @@ import functools
 import os
 import sys
 import threading
-from _thread import _count as count_threads  # that Python has started; without a lock, as `threading.active_count` has
+import time
 from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any, Protocol
@@ -29,6 +29,7 @@ import numpy as np
 
 from uopc_core.dtype import DType
 from uopc_core.ir import Ops, UOp
+from uopc_core.once import has_other_threads
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.pending import note_release
 
@@ -38,7 +39,6 @@ __all__ = [
     "Root",
     "alias_of",
     "change_in_memory",
-    "count_threads",
     "detach",
     "exchange",
     "is_leaf",
@@ -51,8 +51,10 @@ __all__ = [
     "root_of",
     "stand_in",
     "take_value",
+    "wait_for_writers",
     "write_element",
     "write_in_memory",
+    "writing",
 ]
 
 NumPyArray = np.ndarray[Any, Any]
@@ -70,6 +72,10 @@ _lock = threading.RLock()
 _guards: list[object] = [] if HAS_GLOBAL_LOCK else [None]
 _copying = threading.RLock()  # held by who copies what several threads write to; others wait a while, for his copy
 _PATIENCE_S = 1.0
+# those who write to a known value so that NumPy lets other threads run meanwhile: until they are done, nobody makes a
+# node of it
+writing: list[object] = []
+_PATIENCE_FOR_WRITERS_S = 0.1
 _era = 0  # of the process: how often it has been forked
 
 
@@ -77,6 +83,7 @@ def _renew_after_fork() -> None:
     global _lock, _copying, _era
     _lock, _copying = threading.RLock(), threading.RLock()
     del _guards[0 if HAS_GLOBAL_LOCK else 1 :]
+    writing.clear()
     _era += 1
 
 
@@ -125,7 +132,7 @@ class Root:
 
     def is_still_shared(self) -> bool:
         """`is_shared`, unless there is one thread alone by now."""
-        if not count_threads():
+        if not has_other_threads():
             self.is_shared = False
             self._writer = 0
         return self.is_shared
@@ -287,8 +294,8 @@ def alias_of(cell: Cell) -> Any:
 
 def node_apart(cell: Cell) -> UOp:
     """The node of a handle, no view, for those who read: of memory that is being written to, a copy."""
-    # one step
-    alias, node = cell._own_alias, cell._own_node
+    # one step, from the node on: a known value becomes one
+    node, alias = cell._own_node, cell._own_alias
     if alias is None or not alias.is_claim:
         return node
     if not alias.writers or alias.era != _era:
@@ -299,8 +306,8 @@ def node_apart(cell: Cell) -> UOp:
 
 def detach(cell: Cell) -> None:
     """Give a handle whose memory is being written to memory of its own. Those who write find out, and write again."""
-    # one step
-    claim, node = cell._own_alias, cell._own_node
+    # one step, from the node on
+    node, claim = cell._own_node, cell._own_alias
     if claim is None or not claim.is_claim:
         return
     if not claim.writers:
@@ -346,8 +353,8 @@ def write_element(cell: Cell, key: Any, value: Any) -> bool:
     whether it has been done.
     """
     claim = _Glance()
-    # one step
-    if cell._own_alias is not None or cell._own_node.op is not _BUFFER or cell._own_node.flags:
+    # one step, from the node on
+    if cell._own_node.op is not _BUFFER or cell._own_node.flags or cell._own_alias is not None:
         return False
     if cell._own_node.arg is not cell._own_node.realized:
         return False
@@ -432,6 +439,14 @@ def write_in_memory(cell: Cell, lenses: Sequence[Lens], store: Store, key: Any, 
     return not claim.is_broken
 
 
+def wait_for_writers() -> bool:
+    """Whether nobody is writing any more; who does may be a thread that has ended, or this one under a handler."""
+    end = time.monotonic() + _PATIENCE_FOR_WRITERS_S
+    while writing and time.monotonic() < end:
+        time.sleep(0)
+    return not writing
+
+
 def take_value(handle: Any) -> None:
     """Let a handle whose memory nobody else sees hold what is in it as a known value, in the place of a node. Views
     that have nodes of their own follow it when they are read.
@@ -461,7 +476,7 @@ def change_in_memory(cell: Cell, lenses: Sequence[Lens], change: Change, argumen
     Returns:
         whether it has been done, once: not so beside other threads, whose copies might have half of it.
     """
-    if count_threads():
+    if has_other_threads():
         return False
     claim = _enter(cell)
     if claim is None:
@@ -506,6 +521,8 @@ def _enter(cell: Cell) -> _Claim | None:
     """
     claim = _Claim()
     claim.writers, claim.memory = 0, None
+    if cell._own_node is _NOTHING:  # never: a known value becomes a node here, and not in the midst of what follows
+        return None
     # one step
     alias = cell._own_alias
     if alias is not None and alias.is_claim:

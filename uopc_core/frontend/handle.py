@@ -18,7 +18,18 @@ import numpy as np
 from uopc_core.dtype import DType, dtypes
 from uopc_core.frontend import bounds
 from uopc_core.frontend.bounds import computed_if_due
-from uopc_core.frontend.cells import Cell, Root, detach, exchange, node_apart, replace, replace_all, stand_in
+from uopc_core.frontend.cells import (
+    Cell,
+    Root,
+    detach,
+    exchange,
+    node_apart,
+    replace,
+    replace_all,
+    stand_in,
+    wait_for_writers,
+    writing,
+)
 from uopc_core.ir import TRACKED, Ops, UOp
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.execute import realize_all
@@ -105,20 +116,24 @@ class LazyHandle:
     def _become_node(self) -> UOp:
         """Hold a node in the place of a known value. A view follows its base, which has a node from now on too."""
         value = self._value
-        if value is not None:
+        is_free = True  # of those who write to it
+        while value is not None:
             alias = self._own_alias
             if alias is not None and alias.is_view:
                 node = stand_in(value.shape, value.dtype)
             elif type(value) is _NDARRAY:
-                node = UOp.buffer(Buffer.from_numpy(value, copy=not value.flags.carray))
+                node = UOp.buffer(Buffer.from_numpy(value, copy=not (is_free and value.flags.carray)))
             else:
                 node = UOp.const(value.item(), value.dtype)
             # one step
-            if self._value is value:
+            if self._value is not value:
+                break
+            if not (writing and is_free):
                 node.held += 1
                 self._own_node = node  # pyright: ignore[reportGeneralTypeIssues]  # another name of a slot
                 self._value = None
                 return node
+            is_free = wait_for_writers()
         try:
             return NODE_SLOT.__get__(self)
         except AttributeError:
@@ -156,12 +171,10 @@ class LazyHandle:
 
     @property
     def _uop(self) -> UOp:
-        # one step, see `cells`
-        alias = self._own_alias
-        if alias is None:
-            return self._own_node
+        # one step, see `cells`; the node first, which a known value becomes
         node = self._own_node
-        return self._follow() if alias.is_stale() else node
+        alias = self._own_alias
+        return node if alias is None or not alias.is_stale() else self._follow()
 
     def _follow(self) -> UOp:
         """The present node of a handle whose memory is being written to, or that has views."""

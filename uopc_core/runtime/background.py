@@ -16,7 +16,7 @@ from functools import partial
 
 from uopc_core.errors import CompileError, SettingsError
 from uopc_core.forks import in_forked_child
-from uopc_core.once import THREADS
+from uopc_core.once import own_thread
 
 __all__ = ["in_background", "warn_once"]
 
@@ -35,7 +35,7 @@ class _Worker:
     def put(self, work: Callable[[], object]) -> None:
         self.work.put(work)
         if self.thread is None or not self.thread.is_alive():
-            thread = threading.Thread(target=self.run, name=f"{THREADS}-compile", daemon=True)
+            thread = own_thread(self.run)
             thread.start()
             self.thread = thread
         if not self._is_registered:
