@@ -459,12 +459,17 @@ def take_value(handle: Any) -> None:
     node = handle._own_node
     # one step
     claim.writers -= 1
-    if claim.writers or claim.is_broken or handle._own_alias is not claim or handle._own_node is not node:
+    if claim.writers:  # others have come to write
+        return
+    value, claim.memory = claim.memory, None
+    if handle._own_alias is not claim:
         return
     handle._own_alias = claim.root
+    if claim.is_broken or handle._own_node is not node:
+        return
     if claim.root is not None:
         claim.root.version += 1
-    handle._value, claim.memory = claim.memory, None
+    handle._value = value
     node.held -= 1
     del handle._own_node
 
