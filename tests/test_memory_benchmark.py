@@ -19,7 +19,7 @@ N = 1 << 19  # elements of the inputs
 BOUND = 1 << 20
 HALF = 5 * N  # bytes, a little more than half of what is added to an array: a copy that NumPy does not make is found
 # a write to most of an array that is computed with makes a new array, and fuses where kernels are compiled
-COPIES = {"heat in place, 30 steps": 1}
+COPIES = {"heat in place, 30 steps": 1, "argsort": 1}  # indices are sorted by digits from one row to another
 
 
 def growth_of(contestant: str, name: str) -> int:

@@ -96,7 +96,9 @@ OTHER = {
     "log_host_calls": "a record",
     "show_config": "a text",
     "stop_gradient": "the identity",
-    **dict.fromkeys("grad value_and_grad jvp vjp hessian jacfwd jacrev jit vmap".split(), "a function of functions"),
+    **dict.fromkeys(
+        "checkpoint grad value_and_grad jvp vjp hessian jacfwd jacrev jit vmap".split(), "a function of functions"
+    ),
     "einsum_path": "a plan of opt_einsum",
     **dict.fromkeys(("linalg.lstsq", "polyfit"), "NumPy's own, test_linear_algebra_lines.py"),
 }

@@ -42,7 +42,7 @@ _NO_NUMBERS = frozenset(
     "casting dtype device copy method overwrite_input mode order indexing side kind "
     "like requirements int_type ndmax sorted assume_unique optimize subscripts norm out signature stream subok from_ "
     "to shapes real imag f primals tangents has_aux static_argnames overrides fid file format sep reflect_type write "
-    "align uic".split()
+    "align uic inline".split()
 )
 # axes and such of functions, which a trace is made for; numbers of arguments of the transforms come before any trace
 _OF_TRANSFORMS = frozenset("argnums static_argnums in_axes out_axes".split())

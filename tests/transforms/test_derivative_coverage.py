@@ -64,7 +64,7 @@ NOT_OF_ARRAYS = set(
     "arange empty eye fftfreq from_dlpack identity ones rfftfreq tri zeros "
     "einsum_path context explain log_host_calls show_config __array_namespace_info__".split()
 )
-TRANSFORMS = set("grad hessian jacfwd jacrev jit jvp stop_gradient value_and_grad vjp vmap".split())
+TRANSFORMS = set("checkpoint grad hessian jacfwd jacrev jit jvp stop_gradient value_and_grad vjp vmap".split())
 
 
 def cases() -> Iterable[tuple[Function, tuple[Any, ...]]]:

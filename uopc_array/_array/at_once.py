@@ -349,7 +349,7 @@ def holds_value_to_read(x: Handle, key: Any) -> bool:
     else:
         try:
             n = x._own_node.realized.array[key].size
-        except (AttributeError, IndexError):  # another thread has another node there, or there are words for it
+        except Exception:  # the longer way has words for it, if another thread has no other node there meanwhile
             return False
     if n > LARGEST or n > bound() or not _may_hold_value(x):
         return False

@@ -60,7 +60,7 @@ def reshape(name: str, a: ArrayLike, shape: ShapeLike, order: str, copy: bool | 
                [1, 3]], dtype=int64)
     """
     x = array_of(name, a)
-    if order == "C" and copy is None:
+    if type(order) is str and order == "C" and copy is None:
         view = view_of_known(x, _in_shape, name, (shape,))
         return x._seen(x._frame(), _in_shape(name, x._frame(), shape)) if view is None else view
     extents = _in_shape(name, x._frame(), shape).arg
@@ -139,7 +139,13 @@ def ravel(name: str, a: ArrayLike, order: str) -> Array:
         >>> xp.ravel(xp.asarray([[1, 2], [3, 4]]))
         Array([1, 2, 3, 4], dtype=int64)
     """
-    if order == "C" and type(a) is Array and (values := known(a)) is not None and values.flags.c_contiguous:
+    if (
+        type(order) is str
+        and order == "C"
+        and type(a) is Array
+        and (values := known(a)) is not None
+        and values.flags.c_contiguous
+    ):
         view = view_of_known(a, _in_shape, name, (-1,))
         if view is not None:
             return view

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from uopc_core.codegen.c_columns import LINE_BYTES
 from uopc_core.codegen.c_reduce import EXTREMES, has_order_of_zeros
 from uopc_core.codegen.c_stages import is_math_call
+from uopc_core.dtype import is_bool
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Index, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import (
@@ -162,6 +163,11 @@ def _first_is_best(op: Ops, place: Index, var: Var, otherwise: int) -> bool:
     return step < 0 and otherwise < place.lo if op is Ops.MAX else step > 0 and otherwise > place.hi
 
 
+def _is_truth(s: Statement) -> bool:
+    """Whether a statement makes a truth value: gcc up to 12 vectorises those only where blocks keep them as numbers."""
+    return isinstance(s, Load | Compute) and is_bool(s.dtype)
+
+
 def accumulated_at_once(loop: Loop) -> Sequence[Statement]:
     """The statements of a loop that can be run for some elements side by side and accumulated there, if something has
     to be computed for that: no functions on blocks, nothing that is read under a condition.
@@ -169,7 +175,7 @@ def accumulated_at_once(loop: Loop) -> Sequence[Statement]:
     statements = [s for s in loop.body if isinstance(s, Load | Compute | IndexValue | Store | Accumulate)]
     values = {s.value for s in statements if isinstance(s, Accumulate)}
     computed = [s for s in statements if isinstance(s, Compute) and s.name in values]
-    refused = any(is_math_call(s) or (isinstance(s, Load) and s.guard) for s in statements)
+    refused = any(is_math_call(s) or (isinstance(s, Load) and s.guard) or _is_truth(s) for s in statements)
     if not loop.simd or refused or not computed or len(statements) < len(loop.body):
         return []
     return [s for s in statements if not isinstance(s, Store)] + [s for s in statements if isinstance(s, Store)]

@@ -22,8 +22,8 @@ __all__ = ["argsort_last_axis", "searchsorted_vector", "sort_last_axis", "take_a
 
 Array = np.ndarray[Any, Any]
 Nodes = tuple[UOp, ...]
-# elements of a row: of fewer the digits take longer to count than NumPy to sort, and more would take 64 MiB to work in
-_SORTED_HERE = range(512, (1 << 23) + 1)
+# elements of a row: of fewer the digits take longer to count than NumPy to sort, and more would take 16 MiB to work in
+_SORTED_HERE = range(512, (1 << 21) + 1)
 _LEAST_SORTED_BYTES = 4  # of an element; what has fewer NumPy sorts by its digits as well
 
 

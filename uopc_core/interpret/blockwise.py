@@ -130,28 +130,40 @@ def _is_worth_it(group: BlockGroup) -> bool:
 
 @dataclass(frozen=True)
 class _Counter:
-    """The numbers from 0 along an axis, made where they are asked for."""
+    """The numbers from 0 along an axis, or down to 0 from `last`, made where they are asked for."""
 
     axis: int
     dtype: DType
+    last: int | None
 
     def at(self, index: Index) -> Array:
         part: Any = index[self.axis]
         alone: Any = tuple([slice(None) if axis == self.axis else None for axis in range(len(index))])
-        counted: Array = np.arange(int(part.start), int(part.stop))
+        first, end = int(part.start), int(part.stop)
+        counted: Array = (
+            np.arange(first, end) if self.last is None else np.arange(self.last - first, self.last - end, -1)
+        )
         return counted.astype(self.dtype, copy=False)[alone]
 
 
 def _counter(leaf: UOp) -> _Counter | None:
-    """`leaf` as a counter, if it is one in any shape."""
-    node = leaf.src[0] if leaf.op is Ops.EXPAND else leaf
-    axis = leaf.ndim - 1
+    """`leaf` as a counter, if it is one in any shape, in whichever direction."""
+    node, axis = leaf, leaf.ndim - 1
+    turned: list[int] = []
+    while node.op is Ops.EXPAND or node.op is Ops.FLIP:
+        turned += node.arg if node.op is Ops.FLIP else ()
+        node = node.src[0]
     if node.op is Ops.RESHAPE:
         long = [k for k, n in enumerate(node.shape) if n != 1]
         if len(long) != 1:
             return None
         axis, node = long[0], node.src[0]
-    return _Counter(axis, leaf.dtype) if node.op is Ops.IOTA and node.realized is None else None
+    is_down = turned.count(axis) % 2 == 1
+    while node.op is Ops.FLIP:
+        is_down, node = not is_down, node.src[0]
+    if node.op is not Ops.IOTA or node.realized is not None:
+        return None
+    return _Counter(axis, leaf.dtype, leaf.shape[axis] - 1 if is_down else None)
 
 
 # ------------------------------------------------------------------------------------------------------------- values

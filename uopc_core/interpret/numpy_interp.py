@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from uopc_core.interpret.blockwise import LARGE, BlockGroup, find_groups
-from uopc_core.interpret.loops import loops_wanted, prepare_loops
+from uopc_core.interpret.loops import LoopKey, loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_ops import NUMPY_OPS, NumpyFunction
 from uopc_core.interpret.products import SmallProduct, find_product
 from uopc_core.interpret.rules import Array, call_of, hand_out, viewed
@@ -24,7 +24,7 @@ from uopc_core.ir.op import CALLS, ELEMENTWISE, Ops
 from uopc_core.ir.region import Region
 from uopc_core.ir.uop import UOp, walk
 
-__all__ = ["NUMPY_OPS", "Array", "NumPyProgram", "evaluate", "lower_to_numpy"]
+__all__ = ["NUMPY_OPS", "Array", "NumPyProgram", "evaluate", "loops_to_prepare", "lower_to_numpy"]
 
 # (function, src, out, dead): slots[out] = function(*slots[src]), after which nobody needs the slots `dead`
 NumPyStep = tuple[NumpyFunction, tuple[int, ...], int, tuple[int, ...]]
@@ -287,6 +287,20 @@ def _is_whole(x: Any) -> bool:
     return x.base is None or getattr(x.base, "nbytes", 0) == x.nbytes
 
 
+def loops_to_prepare(order: Sequence[UOp]) -> list[LoopKey]:
+    """The loops that these nodes are evaluated with."""
+    return _loops_of(order, _products(order))
+
+
+def _products(order: Sequence[UOp]) -> dict[UOp, SmallProduct]:
+    return {node: product for node in order if (product := find_product(node)) is not None}
+
+
+def _loops_of(order: Sequence[UOp], products: Mapping[UOp, SmallProduct]) -> list[LoopKey]:
+    wanted = loops_wanted([node for node in order if node.realized is None and node not in products])
+    return [*wanted, *[product.loop for product in products.values() if product.loop is not None]]
+
+
 def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iterable[UOp] = ()) -> NumPyProgram:
     """The program that computes `roots` of the values of `inputs` (PARAMs, or any nodes).
 
@@ -297,9 +311,8 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iter
     """
     low = _Lowering(inputs, given)
     order = [node for node in walk(roots, low.slot_of, into_memory=False) if node not in low.slot_of]
-    products = {node: product for node in order if (product := find_product(node)) is not None}
-    wanted = loops_wanted([node for node in order if node.realized is None and node not in products])
-    prepare_loops([*wanted, *[product.loop for product in products.values() if product.loop is not None]])
+    products = _products(order)
+    prepare_loops(_loops_of(order, products))
     writes = find_writes([node for node in order if prod(node.shape) >= LARGE])
     groups = find_groups(order, [*roots, *inputs], writes)
     inside = {node for group in groups.values() for node in group.nodes}

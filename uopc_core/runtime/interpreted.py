@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from uopc_core.interpret.externs import call_extern
-from uopc_core.interpret.loops import LoopKey, loops_wanted, prepare_loops
-from uopc_core.interpret.numpy_interp import NUMPY_OPS, lower_to_numpy
+from uopc_core.interpret.loops import LoopKey, prepare_loops
+from uopc_core.interpret.numpy_interp import NUMPY_OPS, loops_to_prepare, lower_to_numpy
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.runtime.buffer import Buffer, with_room
@@ -119,7 +119,7 @@ class InterpretedPlan:
 def loops_of_plan(plan: Plan) -> list[LoopKey]:
     """The loops that `plan` is interpreted with, those of regions included."""
     kernels = dict.fromkeys([kernel for inner in plan.plans for kernel in inner.kernels])
-    return loops_wanted(walk([root for kernel in kernels for root in kernel.outputs]))
+    return loops_to_prepare(walk([root for kernel in kernels for root in kernel.outputs]))
 
 
 def _forget(memory: list[Any], slots: Iterable[int]) -> None:
