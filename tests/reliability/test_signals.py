@@ -224,12 +224,13 @@ wrong, interrupts, said, i = [], 0, None, 0
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 while interrupts < args[0]:
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        if said != interrupts:
-            said = interrupts
-            print("after", interrupts, flush=True)
-        i += 1
-        busy(i)
+        while True:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if said != interrupts:
+                said = interrupts
+                print("after", interrupts, flush=True)
+            i += 1
+            busy(i)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         interrupts += 1
