@@ -212,7 +212,7 @@ class Handle(LazyHandle):
         if not isinstance(alias, View):
             root_of(self._cell()).is_writable = is_writable
             return
-        base = alias_of(alias.base._cell())
+        base = root_of(alias.base._cell())
         if is_writable and not (base.is_writable and not any([isinstance(lens, SpreadLens) for lens in alias.lenses])):
             raise ValueError(
                 f"{name}: this view cannot be changed, since what it is a view of cannot, or since several of its "
