@@ -30,7 +30,7 @@ VERSION_TESTS = tests/ir/test_text.py $(addprefix tests/interpret/test_, numpy_i
 
 # values and shared memory where small operands are computed at their line, which the other tests turn off
 AT_ONCE_TESTS = tests/fuzz tests/interop tests/test_docs.py \
-	$(addprefix tests/array/test_, aliasing.py array.py at_once.py indexing.py numbers.py promotion.py views.py) \
+	$(addprefix tests/array/test_, aliasing.py array.py at_once.py indexing.py numbers.py promotion.py threads.py views.py) \
 	$(addprefix tests/functions/test_, creation.py elementwise.py movement.py padding.py sorting.py statistical.py writing.py)
 
 .PHONY: demo test test-at-once test-versions test-reliability lint format bench conformance fuzz clean

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import uopc_array as xp
 from uopc_array._array.at_once import LARGEST
 from uopc_core import context
+from uopc_core.frontend import cells
 
 SHAPE = (190, 200)
 
@@ -263,3 +264,21 @@ def test_threads_that_write_to_rows_lose_nothing() -> None:
         wanted[round] = 1.0
         wanted[500 + round : 502 + round] += 1.0
     np.testing.assert_array_equal(np.asarray(x), np.broadcast_to(wanted, (8, 5000)))
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["in time", "never"])
+def test_a_node_is_made_of_a_value_when_nobody_writes_to_it_any_more(ends: bool) -> None:
+    """It shares the memory then; of memory that somebody seems to write to for ever it gets a copy."""
+    x, writer = xp.asarray(np.zeros(1000)), object()
+    value = x._value
+    cells.writing.append(writer)
+    end = threading.Timer(0.01, lambda: cells.writing.remove(writer))
+    try:
+        if ends:
+            end.start()
+        assert np.shares_memory(x._uop.realized.array, value) is ends
+    finally:
+        if ends:
+            end.join()
+        else:
+            cells.writing.remove(writer)

@@ -32,7 +32,8 @@ from uopc_array._array.tracing import records
 from uopc_array._array.view import View
 from uopc_core import AT_ONCE, DTYPES, EXECUTORS, DType, Ops, UOp, converted, current, value_now
 from uopc_core.errors import IndexBoundsError
-from uopc_core.frontend.cells import HAS_GLOBAL_LOCK, Root, root_of, take_value, writing
+from uopc_core.frontend.alone import HAS_GLOBAL_LOCK
+from uopc_core.frontend.cells import Root, root_of, take_value, writing
 
 __all__ = [
     "LARGEST",

@@ -55,13 +55,12 @@ class _Program:
         """The value, or None for the longer way to say what is wrong."""
         function = self.function
         try:
-            return self._by_program(values) if function is None else run_quietly(function, *values)
-        except RuntimeError:  # another thread is in there, if not what this is about
-            pass
-        except Exception:
-            return None
-        try:
-            return None if function is None else quietly(function, *values)
+            if function is None:
+                return self._by_program(values)
+            try:
+                return run_quietly(function, *values)
+            except RuntimeError:  # another thread is in there, if not what this is about
+                return quietly(function, *values)
         except Exception:
             return None
 

@@ -28,13 +28,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from uopc_core.dtype import DType
+from uopc_core.frontend.alone import ALONE, HAS_GLOBAL_LOCK, export
 from uopc_core.ir import Ops, UOp
 from uopc_core.once import has_other_threads
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.pending import note_release
 
 __all__ = [
-    "HAS_GLOBAL_LOCK",
     "Cell",
     "Root",
     "alias_of",
@@ -65,7 +65,6 @@ Change = Callable[..., None]
 _BUFFER = Ops.BUFFER
 _NOTHING: Any = None  # of which a checker of types does not remember that something was not it
 _count = sys.getrefcount
-HAS_GLOBAL_LOCK: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 _lock = threading.RLock()
 # not empty while the lock is to be taken: always without CPython's global lock, else as long as several handles change
@@ -362,12 +361,10 @@ def write_element(cell: Cell, key: Any, value: Any) -> bool:
     try:
         if (
             cell._own_node.realized._array.flags.writeable
-            and _count(cell._own_node) <= _ALONE[0]
-            and _count(cell._own_node.realized) <= _ALONE[1]
-            and _count(cell._own_node.realized._array) <= _ALONE[2]
-            and (
-                cell._own_node.realized._array.base is None or _count(cell._own_node.realized._array.base) <= _ALONE[3]
-            )
+            and _count(cell._own_node) <= ALONE[0]
+            and _count(cell._own_node.realized) <= ALONE[1]
+            and _count(cell._own_node.realized._array) <= ALONE[2]
+            and (cell._own_node.realized._array.base is None or _count(cell._own_node.realized._array.base) <= ALONE[3])
             # one step
             and cell._own_alias is claim
         ):
@@ -544,14 +541,12 @@ def _enter(cell: Cell) -> _Claim | None:
     cell._own_alias = claim
     try:
         is_alone = (
-            (cell._own_node.realized._array is not _NOTHING or _export(cell) is not _NOTHING)
+            (cell._own_node.realized._array is not _NOTHING or export(cell) is not _NOTHING)
             and cell._own_node.realized._array.flags.writeable
-            and _count(cell._own_node) <= _ALONE[0]
-            and _count(cell._own_node.realized) <= _ALONE[1]
-            and _count(cell._own_node.realized._array) <= _ALONE[2]
-            and (
-                cell._own_node.realized._array.base is None or _count(cell._own_node.realized._array.base) <= _ALONE[3]
-            )
+            and _count(cell._own_node) <= ALONE[0]
+            and _count(cell._own_node.realized) <= ALONE[1]
+            and _count(cell._own_node.realized._array) <= ALONE[2]
+            and (cell._own_node.realized._array.base is None or _count(cell._own_node.realized._array.base) <= ALONE[3])
         )
     except AttributeError:  # it has no memory any more
         return None
@@ -590,42 +585,3 @@ def _replace_by_copy(cell: Cell, node: UOp, lenses: Sequence[Lens], store: Store
         target = lens.on_array(target)
     store(target, key, value)
     return replace(cell, node, copy)
-
-
-def _export(cell: Cell) -> NumPyArray:
-    return cell._own_node.realized.array
-
-
-def _references(cell: Cell) -> tuple[int, int, int, int]:
-    """How many references there are to the node of a handle, its memory, the array over that, and the owner of the
-    bytes; spelled as where they are compared, since they depend on that.
-    """
-    return (
-        _count(cell._own_node),
-        _count(cell._own_node.realized),
-        _count(cell._own_node.realized._array),
-        _count(cell._own_node.realized._array.base),
-    )
-
-
-class _Alone:
-    """A cell whose memory nobody else sees."""
-
-    def __init__(self) -> None:
-        self._own_node = UOp.buffer(Buffer.from_numpy(np.zeros(1)))
-
-
-def _measure() -> tuple[int, int, int, int]:
-    cell = _Alone()
-    _export(cell)
-    return _references(cell)
-
-
-# Nobody is told when a view of an array is made or goes, by NumPy or by the buffer protocol of what owns the bytes:
-# every view, memoryview and DLPack capsule holds a reference to one of these four objects, and nothing else is left of
-# it. So their counts are the one record of who sees the memory that is complete. They are compared with the counts of a
-# cell that is seen by nobody, measured in this very process by the same expression: what an interpreter adds while it
-# evaluates one (CPython 3.14 borrows what 3.11 counts) is in both. Whatever is counted too much means a copy, never a
-# write that somebody sees.
-# Without the global lock, a count says nothing of what others are about to take.
-_ALONE = _measure() if HAS_GLOBAL_LOCK else (-1, -1, -1, -1)

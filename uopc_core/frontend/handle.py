@@ -118,17 +118,18 @@ class LazyHandle:
         value = self._value
         is_free = True  # of those who write to it
         while value is not None:
-            alias = self._own_alias
+            alias, is_shared = self._own_alias, False
             if alias is not None and alias.is_view:
                 node = stand_in(value.shape, value.dtype)
             elif type(value) is _NDARRAY:
-                node = UOp.buffer(Buffer.from_numpy(value, copy=not (is_free and value.flags.carray)))
+                is_shared = is_free and value.flags.carray
+                node = UOp.buffer(Buffer.from_numpy(value, copy=not is_shared))
             else:
                 node = UOp.const(value.item(), value.dtype)
             # one step
             if self._value is not value:
                 break
-            if not (writing and is_free):
+            if not (writing and is_shared):
                 node.held += 1
                 self._own_node = node  # pyright: ignore[reportGeneralTypeIssues]  # another name of a slot
                 self._value = None
