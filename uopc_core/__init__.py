@@ -27,6 +27,7 @@ from uopc_core.forks import in_forked_child
 from uopc_core.interpret.numpy_interp import NumPyProgram
 from uopc_core.ir import (
     EXTERNS,
+    HIDDEN,
     TRACED,
     TRACKED,
     Extern,
@@ -72,6 +73,7 @@ __all__ = [
     "DTYPES",
     "EXECUTORS",
     "EXTERNS",
+    "HIDDEN",
     "OPPOSITE_NORM",
     "TRACED",
     "TRACKED",

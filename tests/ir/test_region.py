@@ -15,7 +15,7 @@ from uopc_core.ir.composite import iota
 from uopc_core.ir.op import Ops
 from uopc_core.ir.region import Region
 from uopc_core.ir.text import from_uir, to_uir
-from uopc_core.ir.uop import TRACED, TRACKED, UOp, walk
+from uopc_core.ir.uop import HIDDEN, TRACED, TRACKED, UOp, walk
 from uopc_core.ir.verify import verify
 from uopc_core.runtime.buffer import Buffer
 
@@ -87,9 +87,9 @@ def test_memory_is_an_argument() -> None:
 
 def test_a_call_is_traced_and_tracked_as_its_arguments_are() -> None:
     memory = UOp.buffer(Buffer.from_numpy(np.arange(3.0)))
-    for x, flags in ((leaf(3), TRACED), (memory.variable(3), TRACKED), (memory, 0)):
+    for x, flags, of_number in ((leaf(3), TRACED, TRACED), (memory.variable(3), TRACKED, HIDDEN), (memory, 0, 0)):
         whole, number = close([x * x, x.cast(dtypes.int64)], [x]).over([x].__getitem__)
-        assert (whole.flags, number.flags) == (flags, flags & TRACED)
+        assert (whole.flags, number.flags) == (flags, of_number)
         verify([whole, number])
 
 

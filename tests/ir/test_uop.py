@@ -15,7 +15,7 @@ from tests.support.graph_samples import SAMPLES
 from uopc_core.dtype import dtypes
 from uopc_core.errors import DTypeError
 from uopc_core.ir.op import ALONG_AXES, BINARY, CALLS, IDENTITIES, LEAVES, MOVEMENT, TENSOR_OPS, TERNARY, UNARY, Ops
-from uopc_core.ir.uop import TRACED, TRACKED, UOp, walk
+from uopc_core.ir.uop import HIDDEN, TRACED, TRACKED, UOp, walk
 from uopc_core.ir.verify import verify
 from uopc_core.runtime.buffer import Buffer
 
@@ -103,14 +103,21 @@ def test_what_depends_on_a_differentiable_leaf_is_tracked():
     x, other = _leaf(requires_grad=True), _leaf()
     assert (x * other).flags == TRACKED
     assert other.flags == 0
-    assert (x < other).flags == 0
-    assert x.cast("int64").cast("float64").flags == 0
-    assert (x < 1.0).where(x, 0.0).flags == TRACKED
+    assert (x < 1.0).where(x, 0.0).flags & TRACKED
+
+
+def test_behind_what_no_derivative_passes_a_differentiable_leaf_is_hidden():
+    x, other = _leaf(requires_grad=True), _leaf()
+    for node in (x < other, x.cast("int64"), x.detach()):
+        assert node.flags == HIDDEN
+        assert (node.cast("float64") + other).flags == HIDDEN
+    assert (x.detach() + x).flags == HIDDEN | TRACKED
+    assert other.detach().flags == 0
 
 
 def test_detaching_ends_tracking_and_a_variable_begins_it():
     x, other = _leaf(requires_grad=True), _leaf()
-    assert x.detach().flags == 0
+    assert not x.detach().flags & TRACKED
     assert x.materialize().flags == TRACKED
     assert other.variable().flags == TRACKED
 

@@ -22,7 +22,7 @@ from uopc_array._array.tracing import run_user, substitute
 from uopc_array._functions.arguments import wrap_like
 from uopc_array._transforms.transformed import Transformed, check_function
 from uopc_array._transforms.trees import TreeDef, flatten, flatten_named, map_tree, same_structure, split, unflatten
-from uopc_core import TRACKED, UOp, composite, is_complex, is_float, is_inexact, name_of
+from uopc_core import HIDDEN, TRACKED, UOp, composite, is_complex, is_float, is_inexact, name_of
 from uopc_core.errors import DTypeError, GradientError, ShapeError, TraceError, shortened
 
 __all__ = ["check_argnums", "grad", "jvp", "stop_gradient", "value_and_grad", "vjp"]
@@ -57,7 +57,7 @@ class _Variables:
 
     def close(self, nodes: Sequence[UOp]) -> list[UOp]:
         """`nodes` with the variables replaced by what they stand for: they carry no history of this derivative."""
-        return substitute(nodes, dict(zip(self.nodes, self.sources, strict=True)), TRACKED)
+        return substitute(nodes, dict(zip(self.nodes, self.sources, strict=True)), TRACKED | HIDDEN)
 
     def wrap(self, nodes: Sequence[UOp]) -> list[Array]:
         """What belongs to the variables, as numbers and arrays as they are."""

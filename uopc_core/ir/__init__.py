@@ -3,10 +3,11 @@
 from uopc_core.ir.extern import EXTERNS, Extern, TensorType, register_extern
 from uopc_core.ir.op import Ops
 from uopc_core.ir.region import Region
-from uopc_core.ir.uop import TRACED, TRACKED, Scalar, UOp, fresh_number, walk
+from uopc_core.ir.uop import HIDDEN, TRACED, TRACKED, Scalar, UOp, fresh_number, walk
 
 __all__ = [
     "EXTERNS",
+    "HIDDEN",
     "TRACED",
     "TRACKED",
     "Extern",

@@ -18,6 +18,7 @@ __all__ = [
     "CONST_FORMS",
     "adjoint",
     "as_indices",
+    "axes_apart_from_ones",
     "broadcast",
     "broadcast_shapes",
     "broadcast_to",
@@ -77,6 +78,15 @@ def unbroadcast(x: UOp) -> UOp:
         x = src[0]
         src = x.src
     return x
+
+
+def axes_apart_from_ones(old: tuple[int, ...], new: tuple[int, ...]) -> list[int | None] | None:
+    """For each axis of `new` its axis in `old`, when the two differ only by axes of extent 1."""
+    wide = [axis for axis, n in enumerate(old) if n != 1]
+    if [old[axis] for axis in wide] != [n for n in new if n != 1]:
+        return None
+    left = iter(wide)
+    return [None if n == 1 else next(left) for n in new]
 
 
 def on_diagonal(shape: tuple[int, ...], offset: int = 0) -> UOp:

@@ -23,6 +23,7 @@ from uopc_core.ir.infer import INFER, Shape
 from uopc_core.ir.op import Ops
 
 __all__ = [
+    "HIDDEN",
     "TRACED",
     "TRACKED",
     "TYPED_BY_DTYPE",
@@ -39,6 +40,9 @@ Scalar = bool | int | float | complex
 
 TRACKED = 1  # depends on a differentiable leaf
 TRACED = 2  # depends on a PARAM, so it has no value yet
+HIDDEN = (
+    4  # depends on a differentiable leaf behind something that no derivative passes: a DETACH, or what is not floating
+)
 
 _KEEPS_SIGN_BIT = struct.Struct("<d")
 _KEEPS_SIGN_BITS = struct.Struct("<dd")
@@ -89,7 +93,7 @@ class UOp:
         arg: what else defines it, by op (see `Ops`).
         dtype: of its elements.
         shape: a tuple of ints.
-        flags: TRACKED and TRACED, from its sources.
+        flags: TRACKED, TRACED and HIDDEN, from its sources.
         depth: of the graph that was still to be computed when it was made; 0 of what is in memory.
         held: how many handles of the user's stand for it; such a node is materialised rather than computed twice.
         realized: the memory that holds its value: of a BUFFER always, of others once computed (see `settle`).
@@ -233,13 +237,14 @@ class UOp:
         self.realized = memory
         self.depth = 0
         src = self.src
-        if self.flags or (self.op is not _DETACH and any([s.flags & TRACKED for s in src])):
+        if self.flags & (TRACKED | TRACED) or (self.op is not _DETACH and any([s.flags & TRACKED for s in src])):
             return
         key = (self.op, src, self.arg, self.explicit_dtype)
         ref = _table.get(key)
         if ref is not None and ref() is self:
             _forget(ref)
         self.op = _BUFFER
+        self.flags = 0
         self.src = ()
 
     def walk(self) -> list[UOp]:
@@ -491,13 +496,13 @@ def _tell_once() -> None:
 
 
 def _flags_of(op: Ops, arg: Any, dtype: DType, flags: int) -> int:
-    if op is _DETACH:
-        return flags & ~TRACKED
     if op is _VARIABLE:
         return flags | TRACKED
     if op is _PARAM:
         return TRACED
-    return flags if dtype.kind in "fc" else flags & ~TRACKED
+    if flags & TRACKED and (op is _DETACH or dtype.kind not in "fc"):
+        return flags & ~TRACKED | HIDDEN
+    return flags
 
 
 def _as_value_of(value: Any, dtype: DType) -> Scalar:

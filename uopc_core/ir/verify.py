@@ -11,7 +11,7 @@ from uopc_core.ir.calls import close, instance
 from uopc_core.ir.infer import INFER
 from uopc_core.ir.op import Ops
 from uopc_core.ir.region import Region
-from uopc_core.ir.uop import TRACED, TRACKED, UOp, walk
+from uopc_core.ir.uop import HIDDEN, TRACED, TRACKED, UOp, walk
 
 __all__ = ["verify"]
 
@@ -96,6 +96,8 @@ def _verify_flags(node: UOp) -> None:
     loses = node.op is Ops.DETACH
     if from_sources & TRACKED and node.dtype.kind in "fc" and not node.flags & TRACKED and not loses:
         raise _fault(node, "TRACKED, as a source is", f"flags {node.flags}")
+    if from_sources & (TRACKED | HIDDEN) and not node.flags & (TRACKED | HIDDEN):
+        raise _fault(node, "TRACKED or HIDDEN where a source is", f"flags {node.flags}")
 
 
 def _verify_depth(node: UOp) -> None:

@@ -18,7 +18,7 @@ from uopc_core.interpret.numpy_interp import Array, NumPyProgram, lower_to_numpy
 from uopc_core.ir.composite import CONST_FORMS, const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.region import Region
-from uopc_core.ir.uop import TRACED, UOp
+from uopc_core.ir.uop import TRACED, TRACKED, UOp
 from uopc_core.lazy import LazyModule
 from uopc_core.recent import Recent
 from uopc_core.runtime.buffer import Buffer
@@ -113,7 +113,7 @@ def value_now(node: UOp, most: int) -> Array | None:
     Raises:
         IndexBoundsError: a gather or scatter met an index outside its axis.
     """
-    return evaluate_now([node])[0] if not node.flags and _is_for_now(node, most) else None
+    return evaluate_now([node])[0] if not node.flags & (TRACKED | TRACED) and _is_for_now(node, most) else None
 
 
 def program_now(root: UOp, inputs: Sequence[UOp], most: int) -> NumPyProgram | None:

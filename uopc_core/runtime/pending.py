@@ -68,7 +68,7 @@ def note_release(node: UOp) -> None:
     """Called where a handle has left a node that others refer to still."""
     memory = node.realized
     # None at exit, when modules are taken down
-    if memory is None or node.held or node.flags or _state is None:  # pyright: ignore[reportUnnecessaryComparison]
+    if memory is None or node.held or node.flags & (TRACKED | TRACED) or _state is None:  # pyright: ignore[reportUnnecessaryComparison]
         return
     ref = weakref.ref(node, _note_end)
     if ref in _state.held:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from math import prod
 
 from uopc_core.dtype import is_complex, is_inexact
-from uopc_core.ir.composite import call_extern, const_of
+from uopc_core.ir.composite import axes_apart_from_ones, call_extern, const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.schedule.kernelize import MAX_INLINE_REDUCE
@@ -213,22 +213,13 @@ def _axes_of(operand: UOp) -> _View:
             old = node.src[0].shape
             axes = [None if a is None or old[a] != node.shape[a] or old[a] == 1 else a for a in axes]
         elif node.op is Ops.RESHAPE:
-            moved = _same_axes_apart_from_ones(node.src[0].shape, node.shape)
+            moved = axes_apart_from_ones(node.src[0].shape, node.shape)
             if moved is None:
                 return node, axes
             axes = [None if a is None else moved[a] for a in axes]
         else:
             return node, axes
         node = node.src[0]
-
-
-def _same_axes_apart_from_ones(old: tuple[int, ...], new: tuple[int, ...]) -> list[int | None] | None:
-    """For each axis of `new` its axis in `old`, when the two differ only by axes of extent 1."""
-    wide = [axis for axis, n in enumerate(old) if n != 1]
-    if [old[axis] for axis in wide] != [n for n in new if n != 1]:
-        return None
-    left = iter(wide)
-    return [None if n == 1 else next(left) for n in new]
 
 
 def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int, marked: tuple[str, ...]) -> UOp | None:

@@ -20,6 +20,7 @@ from uopc_core.rewrite.algebra import simplify
 from uopc_core.schedule.calls import fit_calls
 from uopc_core.schedule.canonical import Bindings, Canonical, canonicalise, rebuild
 from uopc_core.schedule.contraction import lower_contractions
+from uopc_core.schedule.invariant import narrow_reductions
 from uopc_core.schedule.kernel import Kernel, KernelCall
 from uopc_core.schedule.kernelize import (
     Group,
@@ -125,6 +126,7 @@ def _stored_if_scalar(node: UOp) -> UOp:
 # from the graph that is asked for to the one that is cut into kernels
 _PASSES: tuple[tuple[str, Callable[[list[UOp]], list[UOp]]], ...] = (
     ("simplification", simplify),
+    ("invariant reductions", narrow_reductions),
     ("products", lower_contractions),
     ("calls", fit_calls),
     ("scalars in memory", _store_scalars),
