@@ -12,7 +12,7 @@ from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_unsigned
 from uopc_core.loop.fuse import lower_group
 from uopc_core.loop.loop_ir import LoopNest, Memory, print_function
 from uopc_core.loop.verify import verify_function
-from uopc_core.schedule.kernel import KernelCall
+from uopc_core.schedule.kernel import Alike, KernelCall, alike
 from uopc_core.settings import current
 
 __all__ = ["ENTRY", "CSource", "Renderer", "render", "render_function"]
@@ -77,18 +77,14 @@ class Renderer:
 
     def __init__(self, has_libmvec: bool) -> None:
         self._has_libmvec = has_libmvec
-        self._known: dict[tuple[tuple[KernelCall, ...], frozenset[int]], CSource] = {}
+        self._known: dict[Alike, CSource] = {}
 
     def render(self, group: tuple[KernelCall, ...], needed: AbstractSet[int]) -> CSource:
         """The C of `group`; see `render`."""
-        slots: dict[int, int] = {}
-        scalars: dict[int, int] = {}
-        alike = tuple([_renumbered(call, slots, scalars) for call in group])
-        key = alike, frozenset([number for slot, number in slots.items() if slot in needed])
-        source = self._known.get(key)
+        form, slot_of, scalar_of = alike(group, needed)
+        source = self._known.get(form)
         if source is None:
-            source = self._known[key] = render(*key, self._has_libmvec)
-        slot_of, scalar_of = list(slots), list(scalars)
+            source = self._known[form] = render(form.calls, form.needed, self._has_libmvec)
         return replace(
             source,
             outputs=tuple([slot_of[number] for number in source.outputs]),
@@ -96,16 +92,6 @@ class Renderer:
             scalars=tuple([scalar_of[number] for number in source.scalars]),
             inplace=tuple([slot_of[number] for number in source.inplace]),
         )
-
-
-def _renumbered(call: KernelCall, slots: dict[int, int], scalars: dict[int, int]) -> KernelCall:
-    """`call` with slots and scalars numbered in the order in which they are met."""
-    outputs = tuple([slots.setdefault(slot, len(slots)) for slot in call.outputs])
-    inputs: list[int] = []
-    for number, kind in zip(call.inputs, call.kernel.kinds, strict=True):
-        numbers = scalars if kind == "scalar" else slots
-        inputs.append(numbers.setdefault(number, len(numbers)))
-    return KernelCall(call.kernel, tuple(inputs), outputs)
 
 
 def render_function(function: LoopNest, has_libmvec: bool) -> CSource:

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from uopc_core.loop.loop_ir import LoopNest
 from uopc_core.loop.lower import lower_call
 from uopc_core.loop.rows import lower_rows
-from uopc_core.schedule.kernel import KernelCall
+from uopc_core.schedule.kernel import Alike, KernelCall, alike
 
 __all__ = ["fuse_rows", "lower_group", "needed_outside"]
 
@@ -25,6 +25,7 @@ def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[Fus
     """
     groups: list[FusedCalls] = []
     readers = Counter(slot for call in calls for slot in set(call.reads))
+    tried: dict[Alike, bool] = {}  # a program that repeats itself has the same neighbours a thousand times
     start = 0
     while start < len(calls):
         stop = start + 1
@@ -32,10 +33,12 @@ def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[Fus
             if not _depends(calls[end - 1], calls[start : end - 1]):
                 break
             candidate = tuple(calls[start:end])
-            if lower_rows(candidate, needed_outside(candidate, needed, readers)) is not None:
-                stop = end
-            else:
+            form, _, _ = alike(candidate, needed_outside(candidate, needed, readers))
+            if form not in tried:
+                tried[form] = lower_rows(form.calls, form.needed) is not None
+            if not tried[form]:
                 break
+            stop = end
         groups.append(tuple(calls[start:stop]))
         start = stop
     return groups

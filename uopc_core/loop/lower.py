@@ -57,14 +57,13 @@ class Parameters:
     def params(self, call: KernelCall) -> dict[int, InputName]:
         """What each PARAM of a call stands for."""
         found: dict[int, InputName] = {}
-        for node in walk(call.kernel.outputs):
-            if node.op is Ops.PARAM:
-                index: int = node.arg[0]
-                slot = call.inputs[index]
-                if node.arg[2] == "scalar":
-                    found[index] = self.scalar(slot, node.dtype)
-                else:
-                    found[index] = self.buffer(slot, node.dtype, node.size, False)
+        for node in call.kernel.params:
+            index: int = node.arg[0]
+            slot = call.inputs[index]
+            if node.arg[2] == "scalar":
+                found[index] = self.scalar(slot, node.dtype)
+            else:
+                found[index] = self.buffer(slot, node.dtype, node.size, False)
         return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from uopc_core.dtype import DType, dtypes, is_inexact, is_integer
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import UOp, walk
+from uopc_core.ir.uop import UOp
 from uopc_core.loop.index import Index, Var, flatten
 from uopc_core.loop.loop_ir import Acc, Accumulate, Const, Statement, Store, Update
 from uopc_core.loop.optimise import find_split, live_statements
@@ -58,7 +58,7 @@ def space_of(kernel: Kernel) -> Space:
     root = kernel.outputs[0]
     if root.op is Ops.SCAN:
         return Space(root.shape[:-1], root.shape[-1:], ())
-    reductions = [node for node in walk(kernel.outputs) if node.op is Ops.REDUCE and not is_inline_reduce(node)]
+    reductions = [node for node in kernel.order if node.op is Ops.REDUCE and not is_inline_reduce(node)]
     if not reductions:
         return Space(root.shape, (), ())
     full, n = reductions[0].src[0].shape, reductions[0].arg[1]
@@ -216,7 +216,7 @@ def lower_scan(call: BoundKernel) -> Lower:
 
 def empty_accesses(kernel: Kernel) -> Iterator[tuple[tuple[int, ...], tuple[UOp, ...]]]:
     """The gathers and scatters of no elements whose indices have some: the shape they index, and the indices."""
-    for node in walk(kernel.outputs):
+    for node in kernel.order:
         if node.op is Ops.INDEX and node.size == 0 and node.src[1].size:
             yield node.src[0].shape, node.src[1:]
         elif node.op is Ops.SCATTER and node.src[1].size == 0 and node.src[2].size:

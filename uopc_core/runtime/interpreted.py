@@ -25,12 +25,8 @@ Array = np.ndarray[Any, Any]
 
 def evaluate_kernel(kernel: Kernel, values: Sequence[Any]) -> list[Array]:
     """The outputs of `kernel` on NumPy, for arrays and numbers in the order of its PARAMs."""
-    params = _params(kernel)
+    params = kernel.params
     return lower_to_numpy(kernel.outputs, params).run([values[p.arg[0]] for p in params])
-
-
-def _params(kernel: Kernel) -> tuple[UOp, ...]:
-    return tuple([node for node in walk(kernel.outputs) if node.op is Ops.PARAM])
 
 
 class HostInputs:
@@ -74,7 +70,7 @@ class InterpretedPlan:
             return step, HostInputs(step)
         if isinstance(step, RegionCall):
             return step, INTERPRET.prepared(step.plan)
-        params = _params(step.kernel)
+        params = step.kernel.params
         once = [slot for slot in dead if step.reads.count(slot) == 1]
         given = [p for p in params if p.arg[2] == "buffer" and step.inputs[p.arg[0]] in once]
         return step, lower_to_numpy(step.kernel.outputs, params, given), params

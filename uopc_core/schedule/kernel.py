@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.lazy import late_property
 
-__all__ = ["Kernel", "KernelCall"]
+__all__ = ["Alike", "Kernel", "KernelCall", "alike"]
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,19 @@ class Kernel:
     n_params: int
 
     @late_property
+    def order(self) -> tuple[UOp, ...]:
+        """All nodes, sources first."""
+        return tuple(walk(self.outputs))
+
+    @late_property
+    def params(self) -> tuple[UOp, ...]:
+        """The PARAMs, in the order in which they are met."""
+        return tuple([node for node in self.order if node.op is Ops.PARAM])
+
+    @late_property
     def kinds(self) -> tuple[str, ...]:
         """ "buffer" or "scalar", per PARAM."""
-        kinds = {node.arg[0]: node.arg[2] for node in walk(self.outputs) if node.op is Ops.PARAM}
+        kinds = {node.arg[0]: node.arg[2] for node in self.params}
         return tuple([kinds[i] for i in range(self.n_params)])
 
 
@@ -53,3 +64,38 @@ class KernelCall:
     @property
     def writes(self) -> tuple[int, ...]:
         return self.outputs
+
+
+@dataclass(frozen=True)
+class Alike:
+    """What calls have in common with all that differ from them in the numbers of slots and scalars alone.
+
+    Attributes:
+        calls: with slots and scalars numbered in the order in which they are met.
+        needed: those of these slots that somebody reads besides the calls.
+    """
+
+    calls: tuple[KernelCall, ...]
+    needed: frozenset[int]
+
+
+def alike(calls: Sequence[KernelCall], needed: Container[int]) -> tuple[Alike, list[int], list[int]]:
+    """The form of `calls`, with their slots and their scalars in the order of its numbers.
+
+    Args:
+        needed: slots that somebody reads besides these calls.
+    """
+    slots: dict[int, int] = {}
+    scalars: dict[int, int] = {}
+    renumbered = tuple([_renumbered(call, slots, scalars) for call in calls])
+    kept = frozenset([number for slot, number in slots.items() if slot in needed])
+    return Alike(renumbered, kept), list(slots), list(scalars)
+
+
+def _renumbered(call: KernelCall, slots: dict[int, int], scalars: dict[int, int]) -> KernelCall:
+    outputs = tuple([slots.setdefault(slot, len(slots)) for slot in call.outputs])
+    inputs: list[int] = []
+    for number, kind in zip(call.inputs, call.kernel.kinds, strict=True):
+        numbers = scalars if kind == "scalar" else slots
+        inputs.append(numbers.setdefault(number, len(numbers)))
+    return KernelCall(call.kernel, tuple(inputs), outputs)

@@ -143,6 +143,7 @@ class _Builder:
         self.scalar_dtypes = tuple(canonical.scalar_dtypes)
         self.slots = [Slot(leaf.shape, leaf.dtype) for leaf in canonical.leaves]
         self.slot_of: dict[UOp, int] = {}
+        self.kernels: dict[Kernel, Kernel] = {}  # equal ones are one, with what is found out about it
 
     def plan(self) -> Plan:
         ends = [peel_reshape(root) for root in self.roots]
@@ -218,6 +219,7 @@ class _Builder:
                 sources = tuple([made[s] for s in node.src])
                 made[node] = sources[0] if node.op is Ops.MATERIALIZE else node.over(sources)
         kernel = Kernel(tuple([made[root] for root in kept]), len(inputs))
+        kernel = self.kernels.setdefault(kernel, kernel)
         return KernelCall(kernel, tuple(inputs), tuple([self.slot_of[root] for root in kept]))
 
 
