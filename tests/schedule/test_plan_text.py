@@ -85,4 +85,4 @@ def test_debug_prints_each_form(capfd: pytest.CaptureFixture[str], tmp_path: Pat
     assert "# plan" in seen[2]
     assert "# loops: " not in seen[2]
     assert "# loops: " in seen[3]
-    assert "int64_t uopc_kernel(" in seen[4]
+    assert "int64_t uopc_kernel_" in seen[4]

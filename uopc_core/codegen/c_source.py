@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import sys
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
@@ -15,9 +18,11 @@ from uopc_core.loop.verify import verify_function
 from uopc_core.schedule.kernel import Alike, KernelCall, alike
 from uopc_core.settings import current
 
-__all__ = ["ENTRY", "CSource", "Renderer", "render", "render_function"]
+__all__ = ["CSource", "Renderer", "join_kernels", "render", "render_function"]
 
-ENTRY = "uopc_kernel"
+_ENTRY = "uopc_kernel"  # what the names of entries begin with; a digest follows, so that many fit into one object
+_DIGITS = 16  # of a digest
+_STATIC = re.compile(r"^static\b", re.MULTILINE)
 _DEBUG_LOOPS = 3  # the setting `debug` from which on loop nests are printed
 _SCALAR = "typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;"
 
@@ -28,7 +33,10 @@ class CSource:
 
     Attributes:
         text: the source; equal for many shapes.
-        entry: name of the exported function.
+        entry: name of the exported function, which no other text has.
+        prelude: what the function needs before it, by name.
+        body: the function, and the one that is exported.
+        name: of the function.
         outputs: plan slots, in the order of `bufs`; the first pointers.
         inputs: plan slots, the pointers after them.
         scalars: numbers of the plan's run-time scalars, in the order of `scalars`.
@@ -42,6 +50,9 @@ class CSource:
 
     text: str
     entry: str
+    prelude: Mapping[str, str]
+    body: str
+    name: str
     outputs: tuple[int, ...]
     inputs: tuple[int, ...]
     scalars: tuple[int, ...]
@@ -99,11 +110,14 @@ def render_function(function: LoopNest, has_libmvec: bool) -> CSource:
     writer = LoopWriter(function, has_libmvec)
     writer.need_types(_SCALAR)
     writer.block(function.body)
-    text = _assemble(function, writer)
+    prelude, body, entry = _assemble(function, writer)
     buffers = function.buffers
     return CSource(
-        text=text,
-        entry=ENTRY,
+        text="\n".join((*prelude.values(), "", body)),
+        entry=entry,
+        prelude=prelude,
+        body=body,
+        name=function.name,
         outputs=tuple([b.slot for b in buffers if b.written and not b.scratch]),
         inputs=tuple([b.slot for b in buffers if not b.written and not b.scratch]),
         scalars=tuple([number for number, _ in function.scalars]),
@@ -116,25 +130,40 @@ def render_function(function: LoopNest, has_libmvec: bool) -> CSource:
     )
 
 
-def _assemble(function: LoopNest, writer: LoopWriter) -> str:
+def join_kernels(sources: Sequence[CSource]) -> str:
+    """One text with the functions of all `sources`, each with its own copy of what it calls: as it would be compiled
+    alone.
+    """
+    types = {name: text for source in sources for name, text in source.prelude.items() if not _is_copied(text)}
+    lines = [*types.values()]
+    for number, source in enumerate(sources):
+        copied = {name: text for name, text in source.prelude.items() if _is_copied(text)}
+        names = [*copied, source.name]
+        lines += [f"#define {name} {name}_{number}" for name in names]
+        lines += [*copied.values(), "", source.body]
+        lines += [f"#undef {name}" for name in names]
+    return "\n".join(lines)
+
+
+def _is_copied(definition: str) -> bool:
+    return _STATIC.search(definition) is not None
+
+
+def _assemble(function: LoopNest, writer: LoopWriter) -> tuple[dict[str, str], str, str]:
+    """What comes before the function, it and its entry, and what that is called."""
     params, arguments = _parameters(function, writer)
     writer.need_types("\n".join((*params, *arguments, *writer.lines)))
-    lines = [
-        *writer.prelude.values(),
-        _SCALAR,
-        "",
-        f"static inline int64_t {function.name}({', '.join(params)}) {{",
-        *writer.lines,
-        "    return 0;",
-        "}",
-        "",
-        f"int64_t {ENTRY}(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, "
-        "int64_t begin, int64_t end, char *scratch, int64_t *status) {",
-        f"    return {function.name}({', '.join(arguments)});",
-        "}",
-        "",
-    ]
-    return "\n".join(lines)
+    prelude = {**writer.prelude, "uopc_scalar": _SCALAR}
+    head = f"static inline int64_t {function.name}({', '.join(params)}) {{"
+    lines = (head, *writer.lines, "    return 0;", "}", "")
+    call = f"    return {function.name}({', '.join(arguments)});"
+    digest = hashlib.sha256("\n".join((*prelude.values(), *lines, call)).encode()).hexdigest()
+    entry = f"{_ENTRY}_{digest[:_DIGITS]}"
+    exported = (
+        f"int64_t {entry}(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, "
+        "int64_t begin, int64_t end, char *scratch, int64_t *status) {"
+    )
+    return prelude, "\n".join((*lines, exported, call, "}", "")), entry
 
 
 def _parameters(function: LoopNest, writer: LoopWriter) -> tuple[list[str], list[str]]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from pathlib import Path
 from time import time
 
@@ -51,6 +52,8 @@ __all__ = [
 MAX_FILES = 20_000
 MAX_BYTES = 512 << 20
 MAX_LOADED = 4096  # functions that stay loaded without anyone using them
+# functions of one object, of which each keeps a copy: to start a compiler takes 30 ms, a short kernel 10
+MAX_TOGETHER = 24
 _DAY_S = 86_400
 _MAGIC = b"uopc-object-2"
 # what is written here: objects, sources and logs of refused kernels, what has no name yet, the probe's object, and what
@@ -133,7 +136,8 @@ def has_object(toolchain: Toolchain, source: str, folder: str) -> bool:
 
 
 def compile_ahead(sources: Sequence[tuple[str, str]], join: Callable[[Sequence[int]], str]) -> None:
-    """Compile what is missing of pairs (C text, symbol) in as few runs of the compiler as there are CPUs.
+    """Compile what is missing of pairs (C text, symbol), of which no two share a symbol, in few runs of the compiler:
+    as many as there are CPUs, or as it takes for no object to have too many functions.
 
     What cannot be is left to whoever asks for it by itself.
 
@@ -144,13 +148,13 @@ def compile_ahead(sources: Sequence[tuple[str, str]], join: Callable[[Sequence[i
     if toolchain is None or folder is None:
         return
     missing = [i for i, (source, symbol) in enumerate(sources) if not is_compiled(source, symbol)]
-    n = min(current().num_threads, len(missing))
+    n = min(max(current().num_threads, ceil(len(missing) / MAX_TOGETHER)), len(missing))
     shares = _shares({i: len(sources[i][0]) for i in missing}, n) if len(missing) > n else []
     tasks: list[Task] = []
     for share in shares:
         keys = tuple([(toolchain, *sources[i]) for i in share])
         tasks.append(task_for(("kernels", keys), partial(_compile_together, keys, join(share), folder)))
-    do_side_by_side(tasks, n)
+    do_side_by_side(tasks, current().num_threads)
 
 
 def _shares(sizes: Mapping[int, int], n: int) -> list[list[int]]:

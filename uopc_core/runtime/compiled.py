@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.codegen.c_source import CSource
+from uopc_core.codegen.c_source import CSource, join_kernels
 from uopc_core.dtype import dtypes
 from uopc_core.errors import CompileError
 from uopc_core.forks import in_forked_child
@@ -20,7 +20,7 @@ from uopc_core.interpret.externs import call_extern
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.runtime.background import in_background
 from uopc_core.runtime.buffer import Buffer, with_room
-from uopc_core.runtime.cache import compile_many, is_compiled
+from uopc_core.runtime.cache import compile_ahead, compile_many, is_compiled
 from uopc_core.runtime.executors import COMPILE, PreparedPlan
 from uopc_core.runtime.interpreted import HostInputs
 from uopc_core.runtime.placement import Placement
@@ -72,7 +72,11 @@ def _sources(plan: Plan) -> list[CSource]:
 
 def compile_kernels(plan: Plan) -> list[Any]:
     """Compile the kernels of `plan` and load them, without making anything of them yet."""
-    return compile_many([(source.text, source.entry) for source in _sources(plan)])
+    sources = _sources(plan)
+    different = [*{source.text: source for source in sources}.values()]
+    named = [(source.text, source.entry) for source in different]
+    compile_ahead(named, lambda chosen: join_kernels([different[i] for i in chosen]))
+    return compile_many([(source.text, source.entry) for source in sources])
 
 
 def uncompiled_sources(plan: Plan) -> list[str]:
