@@ -22,6 +22,7 @@ from uopc_core.dtype import (
     real_dtype,
 )
 from uopc_core.extern.fft import OPPOSITE_NORM
+from uopc_core.extern.product import multiply_by_library, product_function
 from uopc_core.extern.sorting import argsort_last_axis, searchsorted_vector, sort_last_axis
 from uopc_core.forks import in_forked_child
 from uopc_core.interpret.numpy_interp import NumPyProgram
@@ -116,9 +117,11 @@ __all__ = [
     "is_unsigned",
     "jvp",
     "make_plan",
+    "multiply_by_library",
     "name_of",
     "note_release",
     "plan_stats",
+    "product_function",
     "program_now",
     "pull_back",
     "real_dtype",

@@ -1,4 +1,4 @@
-"""`kernels.h`, `reductions.h` and `sorting.h`: C by themselves, and C in every copy that a kernel may have of them."""
+"""The headers of helper functions: C by themselves, and C in every copy that a kernel may have of them."""
 
 import re
 import subprocess
@@ -16,6 +16,7 @@ from uopc_core.codegen.c_math import (
     render_complex_math,
 )
 from uopc_core.codegen.c_ops import C_OPS
+from uopc_core.codegen.c_products import need_product
 from uopc_core.codegen.c_reduce import (
     has_order_of_zeros,
     lanes_of,
@@ -123,6 +124,8 @@ def reductions(need, dtype):
             need_push_row(need, acc, tile), need_total_row(need, acc, tile)
         if is_inexact(dtype):
             need_row(need, acc), need_rows(need, acc, 256)
+    if is_inexact(dtype):
+        need_product(need, dtype)
     need_running_sum(need, dtype)
 
 

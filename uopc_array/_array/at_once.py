@@ -36,6 +36,7 @@ from uopc_core.frontend.alone import HAS_GLOBAL_LOCK
 from uopc_core.frontend.cells import Root, root_of, take_value, writing
 
 __all__ = [
+    "ALIGNED_BYTES",
     "LARGEST",
     "REAL_SCALARS",
     "assigned_at_once",
@@ -73,7 +74,7 @@ _VIEWS = frozenset({MoveLens, PartLens, BitsLens, SpreadLens, DiagonalLens})  # 
 LARGEST = AT_ONCE  # elements of what is held as a value, whatever the settings say
 # elements up to which NumPy writes under the lock of the interpreter: other threads see all of that or nothing
 _UNDER_LOCK = 500
-_ALIGNED_BYTES = 1 << 14  # from which it pays that an array begins with a line of the cache, as kernels like it
+ALIGNED_BYTES = 1 << 14  # from which it pays that an array begins with a line of the cache, as kernels like it
 
 # in which NumPy says nothing of overflow, of division by zero and of what is no number
 _QUIET = Context()
@@ -254,7 +255,7 @@ def copied_at_once(cls: type[A], values: Any) -> A | None:
     dtype = values.dtype
     if _DTYPES.get(dtype.char) is not dtype or values.size > bound() or records():
         return None
-    if values.nbytes >= _ALIGNED_BYTES:
+    if values.nbytes >= ALIGNED_BYTES:
         return cls._from_value(buffer_from_numpy(values).array)
     if dtype.char == "?":  # a byte of NumPy's may be any
         return cls._from_value(np.asarray(np.not_equal(values.view(np.uint8), 0)))
@@ -263,7 +264,7 @@ def copied_at_once(cls: type[A], values: Any) -> A | None:
 
 def taken_at_once(cls: type[A], values: Any) -> A | None:
     """A new array on an array of NumPy's that nobody else has, where that is small; else None."""
-    if values.nbytes >= _ALIGNED_BYTES or not bound() or records():
+    if values.nbytes >= ALIGNED_BYTES or not bound() or records():
         return None
     return cls._from_value(values)
 

@@ -16,6 +16,7 @@ from uopc_array._array.at_once import at_once, in_place_at_once, of_one_at_once
 from uopc_array._array.foreign import is_operand
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import as_node, cast_node, const_node, is_scalar
+from uopc_array._array.products import product_at_once
 from uopc_array._array.programs import of_known
 from uopc_array._array.promotion import promote, promote_comparison, promote_dtypes, promote_floating
 from uopc_array._array.view import View
@@ -477,11 +478,14 @@ class Operators(Handle):
         return _compared(_NOT_EQUAL, self, other) if result is None else result
 
     def __matmul__(self, other: Any) -> Self:
-        result = of_known(type(self), matmul_nodes, "matmul", _NODES, (self, other), False)
+        result = product_at_once(type(self), self, other)
+        if result is None:
+            result = of_known(type(self), matmul_nodes, "matmul", _NODES, (self, other), False)
         return _binary(_matmul, self, other) if result is None else result
 
     def __rmatmul__(self, other: Any) -> Self:
-        return _reflected(_matmul, other, self)
+        result = product_at_once(type(self), other, self)
+        return _reflected(_matmul, other, self) if result is None else result
 
     def __imatmul__(self, other: Any) -> Self:
         return _in_place("matmul", _matmul, self, other)

@@ -117,6 +117,8 @@ class Description:
         variants: for type checkers, what comes out by a parameter: "mode: Literal['r']" -> "Array".
         looks_at_values: whether what it does, or refuses, depends on values that are known, so that what it made of
             some operands (see `of_known`) is not good for others of their shapes.
+        at_once: from the class of arrays and what the native version takes, the result where that can be had at the
+            line, else None; of a function that knows such a way.
     """
 
     folder: str
@@ -131,6 +133,7 @@ class Description:
     of_method: str
     variants: Mapping[str, str]
     looks_at_values: bool = False
+    at_once: Callable[..., Any] | None = None
 
     @property
     def path(self) -> str:
@@ -173,6 +176,7 @@ def description_of(
     hints: str = "",
     variants: Mapping[str, str] = NOTHING,
     looks_at_values: bool = False,
+    at_once: Callable[..., Any] | None = None,
 ) -> Description:
     """The description of a public function, or of a method that is none.
 
@@ -180,8 +184,8 @@ def description_of(
         native: its native version.
         text: its path and signature: "linalg.qr(a, mode='reduced')".
         also: other names of it, between spaces.
-        gives, casting, array, of_method, variants, looks_at_values: see `Description`; without a name the array is the
-            first parameter.
+        gives, casting, array, of_method, variants, looks_at_values, at_once: see `Description`; without a name the
+            array is the first parameter.
         hints: parameters, between spaces, that change no value here, besides those that never do.
     """
     path, _, signature = text.removesuffix(")").partition("(")
@@ -191,7 +195,7 @@ def description_of(
     names = (name, *also.split())
     array = array or (parameters[0].name if parameters else "")
     of_method = of_method or _without(array, signature)
-    facts = gives, casting, array, of_method, variants, looks_at_values
+    facts = gives, casting, array, of_method, variants, looks_at_values, at_once
     return Description(folder, names, signature, parameters, native, numpys, *facts)
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from uopc_array._array.nodes import cast_node
 from uopc_array._array.operators import matmul_nodes
+from uopc_array._array.products import dot_at_once, product_at_once
 from uopc_array._array.promotion import promote, promote_dtypes
 from uopc_array._functions import along_axes
 from uopc_array._functions.arguments import check_choice, integer, normalize_axis
@@ -20,7 +21,7 @@ from uopc_core.numerics import elementwise
 __all__: list[str] = []
 
 
-@function("linalg.matmul(x1, x2, /)")
+@function("linalg.matmul(x1, x2, /)", at_once=product_at_once)
 def matmul(name: str, x1: UOp, x2: UOp) -> UOp:
     """Matrix product; as `uopc_array.matmul`, without the keywords of a ufunc.
 
@@ -121,7 +122,7 @@ def _paired_axes(name: str, a: UOp, b: UOp, axes: Any) -> tuple[list[int], list[
     return first, second
 
 
-@function("dot(a, b, out=None)", method="dot", casting="no")
+@function("dot(a, b, out=None)", method="dot", casting="no", at_once=product_at_once)
 def dot(name: str, a: UOp, b: UOp) -> UOp:
     """Product over the last axis of ``a`` and the second-last, or only, one of ``b``; with a scalar the plain product.
 
@@ -145,7 +146,7 @@ def dot(name: str, a: UOp, b: UOp) -> UOp:
     return tensordot(name, a, b, ((-1,), (-2 if b.ndim > 1 else 0,)))
 
 
-@function("inner(a, b, /)")
+@function("inner(a, b, /)", at_once=dot_at_once)
 def inner(name: str, a: UOp, b: UOp) -> UOp:
     """Product over the last axes; with a scalar the plain product.
 
@@ -166,7 +167,7 @@ def inner(name: str, a: UOp, b: UOp) -> UOp:
     return tensordot(name, a, b, ((-1,), (-1,)))
 
 
-@function("vdot(a, b, /)")
+@function("vdot(a, b, /)", at_once=dot_at_once)
 def vdot(name: str, a: UOp, b: UOp) -> UOp:
     """Dot product of the flattened arrays, the first one conjugated.
 

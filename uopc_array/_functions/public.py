@@ -67,6 +67,7 @@ def function(
     hints: str = "",
     variants: Mapping[str, str] = NOTHING,
     looks_at_values: bool = False,
+    at_once: Callable[..., Any] | None = None,
     route: Callable[[Public], Public] | None = None,
 ) -> Callable[[F], F]:
     """Describe a public function by its native version, which stays as it is.
@@ -75,14 +76,14 @@ def function(
         text: its path and signature: "linalg.qr(a, mode='reduced')".
         also: other names of it, between spaces.
         method: names of the method of arrays, between spaces.
-        gives, casting, array, of_method, variants, looks_at_values: see `Description`.
+        gives, casting, array, of_method, variants, looks_at_values, at_once: see `Description`.
         hints: see `description_of`.
         route: from the public function, what takes the calls of NumPy's where these mean something else.
     """
 
     def describe(native: F) -> F:
         facts = {"gives": gives, "casting": casting, "array": array, "of_method": of_method}
-        looks = {"looks_at_values": looks_at_values}
+        looks = {"looks_at_values": looks_at_values, "at_once": at_once}
         description = described(native, text, also, hints=hints, variants=variants, **facts, **looks)
         for name in description.names:
             path = path_of(description.folder, name)
@@ -194,7 +195,15 @@ def _lines_for_known(description: Description, names: Sequence[str], known: Sequ
         return []
     nodes = tuple([_is_node(p) for p in known])
     args = f"({', '.join(names)},)"
+    before = []
+    if description.at_once is not None:
+        before = [
+            f"value = description.at_once(Array, {', '.join(names)})",
+            "if value is not None:",
+            "    return value",
+        ]
     return [
+        *before,
         f"value = of_known(Array, native, name, {nodes}, {args}, {_IS_ARRAY[str(gives)]})",
         "if value is not None:",
         "    return value",

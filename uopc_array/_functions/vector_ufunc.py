@@ -10,6 +10,7 @@ import numpy as np
 from uopc_array._array.array import Array
 from uopc_array._array.nodes import cast_node
 from uopc_array._array.operators import matmul_nodes
+from uopc_array._array.products import dot_at_once, product_at_once
 from uopc_array._array.programs import of_known
 from uopc_array._array.promotion import promote_dtypes
 from uopc_array._functions.arguments import integer, node_of, normalize_axis, wrap
@@ -24,6 +25,7 @@ from uopc_core.numerics.axes import common_shape
 __all__ = ["VectorUfunc", "dot_of_vectors"]
 
 Rule = Callable[[str, UOp, UOp], UOp]
+AtOnce = Callable[[type[Array], Any, Any], Array | None]
 Axes = tuple[int, ...]
 
 _NO_VALUE = getattr(np, "_NoValue", None)  # NumPy's mark of what is not given
@@ -36,11 +38,13 @@ class VectorUfunc(ufunc):
 
     Args:
         rule: the node of the result, from the name that was called and the nodes of the operands.
+        at_once: see `Description`.
     """
 
-    def __init__(self, name: str, numpy: np.ufunc, text: str, rule: Rule) -> None:
+    def __init__(self, name: str, numpy: np.ufunc, text: str, rule: Rule, at_once: AtOnce) -> None:
         super().__init__(name, numpy, text)
         self._rule = rule
+        self._at_once = at_once
         self.signature = cast("str", numpy.signature)
         self._cores = _cores(self.signature)
 
@@ -64,7 +68,9 @@ class VectorUfunc(ufunc):
             if out is None and casting is _CASTING and order is _ORDER and dtype is signature is None:
                 name = self.__name__
                 if axes is axis is _NO_VALUE and keepdims is False:
-                    value = of_known(Array, self._rule, name, (True, True), (x1, x2), False)
+                    value = self._at_once(Array, x1, x2)
+                    if value is None:
+                        value = of_known(Array, self._rule, name, (True, True), (x1, x2), False)
                     if value is not None:
                         return value
                 x = x1._uop if type(x1) is Array else node_of(name, x1)
@@ -236,6 +242,19 @@ def _vector_and_matrix(name: str, x: UOp, y: UOp) -> UOp:
     return out.reshape((*out.shape[:-2], out.shape[-1]))
 
 
+def _has_axes(x: Any, n: int) -> bool:
+    return isinstance(x, _ARRAYS) and x.ndim == n
+
+
+def _matvec_at_once(cls: type[Array], x: Any, y: Any) -> Array | None:
+    return product_at_once(cls, x, y) if _has_axes(x, 2) and _has_axes(y, 1) else None
+
+
+def _vecmat_at_once(cls: type[Array], x: Any, y: Any) -> Array | None:
+    is_real = _has_axes(x, 1) and x.dtype.kind == "f"
+    return product_at_once(cls, x, y) if is_real and _has_axes(y, 2) else None
+
+
 _TEXT = """{summary}
 
     Args:
@@ -262,14 +281,17 @@ _TEXT = """{summary}
     """
 
 
-def _described(name: str, rule: Rule, summary: str, x1: str, x2: str, returns: str, call: str, result: str) -> None:
+def _described(
+    name: str, rule: Rule, at_once: AtOnce, summary: str, x1: str, x2: str, returns: str, call: str, result: str
+) -> None:
     text = _TEXT.format(summary=summary, x1=x1, x2=x2, returns=returns, name=name, call=call, result=result)
-    entered(VectorUfunc(name, numpys_ufunc(name), text, rule))
+    entered(VectorUfunc(name, numpys_ufunc(name), text, rule, at_once))
 
 
 _described(
     "matmul",
     matmul_nodes,
+    product_at_once,
     "Matrix product.",
     "(..., M, K) or (K,), which counts as one row that the result leaves out",
     "(..., K, N) or (K,), which counts as one column that the result leaves out",
@@ -280,6 +302,7 @@ _described(
 _described(
     "matvec",
     _matrix_and_vector,
+    _matvec_at_once,
     "Products of matrices and vectors.",
     "(..., M, N)",
     "(..., N)",
@@ -290,6 +313,7 @@ _described(
 _described(
     "vecdot",
     dot_of_vectors,
+    dot_at_once,
     "Dot products of vectors, the first ones conjugated.",
     "(..., N)",
     "(..., N)",
@@ -300,6 +324,7 @@ _described(
 _described(
     "vecmat",
     _vector_and_matrix,
+    _vecmat_at_once,
     "Products of vectors, conjugated, and matrices.",
     "(..., M)",
     "(..., M, N)",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from uopc_core.codegen.c_ops import combine
 from uopc_core.codegen.c_types import literal
-from uopc_core.codegen.helpers import Need, helper
+from uopc_core.codegen.helpers import Combine, Need, helper
 from uopc_core.dtype import DType, is_float
 from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.loop.loop_ir import Acc
@@ -40,6 +40,7 @@ __all__ = [
     "need_total_row",
     "needs_tree",
     "reduction_helper",
+    "sizes_of_rows",
 ]
 
 SHORT = 128  # elements from which many accumulators pay
@@ -68,14 +69,22 @@ def has_order_of_zeros(acc: Acc) -> bool:
     return acc.op in EXTREMES and is_float(acc.dtype)
 
 
-def reduction_helper(need: Need, name: str, acc: Acc, **numbers: int | str) -> str:
-    """Have a definition of the header in the source, for the op and the dtype of `acc`; returns its name."""
+def reduction_helper(
+    need: Need, name: str, acc: Acc, times: Combine | None = None, /, **numbers: DType | int | str
+) -> str:
+    """Have a definition of the header in the source, for the op and the dtype of `acc`; returns its name.
+
+    Args:
+        times: see `helper`.
+    """
 
     def step(a: str, b: str) -> str:
         return combine(need, acc.op, acc.dtype, a, b)
 
     first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
-    return helper(need, name, step, T=acc.dtype, OP=acc.op.name.lower(), NOUN=_NOUNS[acc.op], FIRST=first, **numbers)
+    return helper(
+        need, name, step, times, T=acc.dtype, OP=acc.op.name.lower(), NOUN=_NOUNS[acc.op], FIRST=first, **numbers
+    )
 
 
 def need_gather(need: Need, acc: Acc, lanes: int) -> str:
@@ -149,16 +158,19 @@ def need_row(need: Need, acc: Acc) -> str:
         needed = ((need_gather, many), (need_fold, many))
     for define, lanes in needed:
         define(need, acc, lanes)
-    return reduction_helper(need, "extreme_row_OP_T" if has_order_of_zeros(acc) else "row_OP_T", acc, **_sizes(need))
+    return reduction_helper(
+        need, "extreme_row_OP_T" if has_order_of_zeros(acc) else "row_OP_T", acc, **sizes_of_rows(need)
+    )
 
 
 def need_rows(need: Need, acc: Acc, tile: int) -> str:
     """Define the function that reduces up to `tile` rows side by side; returns its name."""
     name = "extreme_rows_OP_T" if has_order_of_zeros(acc) else "rows_OP_T"
-    return reduction_helper(need, name, acc, TILE=tile, **_sizes(need))
+    return reduction_helper(need, name, acc, TILE=tile, **sizes_of_rows(need))
 
 
-def _sizes(need: Need) -> dict[str, int | str]:
+def sizes_of_rows(need: Need) -> dict[str, int | str]:
+    """The words that functions of whole rows share."""
     few, many = lanes_of(SHORT - 1), lanes_of(SHORT)
     order = need_lane_order(need, many)  # that of fewer is the same, of fewer bits
     levels = {"FEW_LEVELS": few.bit_length() - 1, "LEVELS": many.bit_length(), "ORDER": order}

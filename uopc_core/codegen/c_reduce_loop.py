@@ -1,10 +1,10 @@
-"""One reduction on its own as a loop of NumPy's form ``(n)->()``, of the very functions that kernels call; and one of
-products, ``(n),(n)->()``.
+"""One reduction on its own as a loop of NumPy's form ``(n)->()``, of the very functions that kernels call; and those of
+products, of rows, ``(n),(n)->()``, and of matrices.
 """
 
 from __future__ import annotations
 
-from uopc_core.codegen.c_ops import C_OPS
+from uopc_core.codegen.c_products import need_product, need_product_row
 from uopc_core.codegen.c_reduce import need_row, need_rows
 from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.codegen.c_ufunc import LoopSource, loop_source
@@ -14,7 +14,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.loop.loop_ir import Acc
 from uopc_core.loop.space import IN_TURN
 
-__all__ = ["render_product", "render_reduction"]
+__all__ = ["render_matmul", "render_product", "render_reduction"]
 
 _ROWS = 256  # that are reduced side by side, where they are close to each other in memory
 _ABREAST = 6  # rows from which that takes less time than one after the other
@@ -42,23 +42,25 @@ def render_reduction(op: Ops, dtype: DType) -> LoopSource:
     return loop_source(writer, f"uopc_reduce_{op.name.lower()}_{SHORT_NAMES[dtype]}", (dtype, dtype))
 
 
-def render_product(op: Ops, dtype: DType, longest: int) -> LoopSource:
-    """The loop that reduces products of two rows, of at most `longest` elements, as `render_reduction` does rows."""
+def render_product(dtype: DType) -> LoopSource:
+    """The loop that sums products of two rows, as `render_reduction` sums a row."""
     writer = Writer()
-    row = need_row(writer.need_typed, Acc("acc", op, dtype))
-    c = C_TYPES[dtype]
-    value = C_OPS[Ops.MUL](writer.need_typed, ("a", "b"), dtype, dtype)
-    writer.line("const int64_t n = dims[1];")
-    writer.line(f"const _Bool is_dense = steps[3] == sizeof({c}) && steps[4] == sizeof({c});")
-    writer.line(f"{c} t[{longest}];")
+    row = need_product_row(writer.need_typed, dtype)
     writer.open("for (int64_t i = 0; i < dims[0]; i++)")
     writer.line("const char *x = args[0] + i * steps[0], *y = args[1] + i * steps[1];")
-    for condition, x, y in (("if (is_dense)", "sizeof(A)", "sizeof(A)"), ("else", "steps[3]", "steps[4]")):
-        x, y = x.replace("A", c), y.replace("A", c)
-        writer.open(f"{condition} for (int64_t k = 0; k < n; k++)")
-        writer.line(f"const {c} a = *(const {c} *)(x + k * {x}), b = *(const {c} *)(y + k * {y});")
-        writer.line(f"t[k] = {value};")
-        writer.close()
-    writer.line(f"*({c} *)(args[2] + i * steps[2]) = {row}((const char *)t, n, sizeof({c}));")
+    writer.line(f"*({C_TYPES[dtype]} *)(args[2] + i * steps[2]) = {row}(x, steps[3], y, steps[4], dims[1]);")
     writer.close()
-    return loop_source(writer, f"uopc_product_{op.name.lower()}_{SHORT_NAMES[dtype]}", (dtype, dtype, dtype))
+    return loop_source(writer, f"uopc_product_{SHORT_NAMES[dtype]}", (dtype, dtype, dtype))
+
+
+def render_matmul(dtype: DType) -> LoopSource:
+    """The loop that multiplies matrices, or vectors, so that a sum has the bits that `render_product` gives it."""
+    writer = Writer()
+    product = need_product(writer.need_typed, dtype)
+    writer.open("for (int64_t i = 0; i < dims[0]; i++)")
+    writer.line("char *out = args[2] + i * steps[2];")
+    writer.line("const char *x = args[0] + i * steps[0], *y = args[1] + i * steps[1];")
+    places = "out, steps[7], steps[8], x, steps[3], steps[4], y, steps[5], steps[6]"
+    writer.line(f"{product}({places}, dims[1], dims[2], dims[3]);")
+    writer.close()
+    return loop_source(writer, f"uopc_matmul_{SHORT_NAMES[dtype]}", (dtype, dtype, dtype))

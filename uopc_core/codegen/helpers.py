@@ -15,12 +15,12 @@ from pathlib import Path
 from uopc_core.codegen.c_types import C_TYPES, WIDE
 from uopc_core.dtype import SHORT_NAMES, DType, dtypes, real_dtype
 
-__all__ = ["HEADERS", "Need", "definitions", "helper"]
+__all__ = ["HEADERS", "Combine", "Need", "definitions", "helper"]
 
 Need = Callable[[str, str], None]  # a name and the text that defines it
 Combine = Callable[[str, str], str]
 
-HEADERS = tuple([Path(__file__).with_name(name) for name in ("kernels.h", "reductions.h", "sorting.h")])
+HEADERS = tuple([Path(__file__).with_name(name) for name in ("kernels.h", "reductions.h", "products.h", "sorting.h")])
 _BEGIN = "- definitions */"
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)")
@@ -28,7 +28,7 @@ _NAME = re.compile(r"#define (\w+)|typedef .*?(\w+);|(\w+) ?[\[(]")
 _WORD = re.compile(r"\b([A-Za-z_]\w*)([ \n]?)")
 # a part of a name: a word of capitals, or the ending of a function of C's library
 _PART = re.compile(r"(?<![A-Z])(?:[A-Z]+2|[A-Z]+(?![A-Z0-9]))|(?<=[a-z0-9])[FW](?!\w)")
-_CALL = re.compile(r"\bOP\(")
+_CALL = re.compile(r"\b(OP|TIMES)\(")
 _OPERANDS = re.compile(r", (?![^(]*\))")  # of which none has a comma
 
 
@@ -44,11 +44,14 @@ def definitions() -> dict[str, str]:
     return found
 
 
-def helper(need: Need, name: str, combine: Combine | None = None, /, **meaning: DType | int | str) -> str:
+def helper(
+    need: Need, name: str, combine: Combine | None = None, times: Combine | None = None, /, **meaning: DType | int | str
+) -> str:
     """Have the definition `name` of the headers in the source, after those that it uses.
 
     Args:
         combine: the expression that ``OP(a, b)`` stands for.
+        times: the same of ``TIMES(a, b)``.
         meaning: what the capitals stand for. FLOAT says what F is as well, and COMPLEX what F, PART, WIDE and W are.
     Returns:
         what it is called in the source.
@@ -61,7 +64,7 @@ def helper(need: Need, name: str, combine: Combine | None = None, /, **meaning: 
         else:
             words[capitals], parts[capitals] = C_TYPES[value], SHORT_NAMES[value]
             _add_parts(capitals, value, words, parts)
-    return _Copy(need, words, parts, combine).add(name)
+    return _Copy(need, words, parts, {"OP": combine, "TIMES": times}).add(name)
 
 
 def _add_parts(capitals: str, dtype: DType, words: dict[str, str], parts: dict[str, str]) -> None:
@@ -80,7 +83,7 @@ class _Copy:
     need: Need
     words: Mapping[str, str]
     parts: Mapping[str, str]
-    combine: Combine | None
+    combine: Mapping[str, Combine | None]
 
     def add(self, name: str) -> str:
         name = self.definition(name) or name
@@ -112,13 +115,14 @@ class _Copy:
         return text + match[2] if text else ""  # without the blank after it
 
     def combined(self, text: str) -> str:
-        """`text` with an expression for every OP(a, b)."""
+        """`text` with an expression for every OP(a, b) and TIMES(a, b)."""
         start = _CALL.search(text)
         while start is not None:
-            assert self.combine is not None, text
+            combine = self.combine[start[1]]
+            assert combine is not None, text
             end = _closing(text, start.end())
             a, b = _OPERANDS.split(text[start.end() : end])
-            text = f"{text[: start.start()]}{self.combine(a, b)}{text[end + 1 :]}"
+            text = f"{text[: start.start()]}{combine(a, b)}{text[end + 1 :]}"
             start = _CALL.search(text)
         return text
 

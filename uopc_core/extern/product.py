@@ -9,18 +9,21 @@ the two numbers counts nothing. BLAS computes them like any other, and only a re
 infinity or a nan met a mark, is computed anew with what is marked left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from uopc_core.dtype import name_of
+from uopc_core.dtype import DType, name_of
 from uopc_core.errors import DTypeError, ShapeError
+from uopc_core.interpret.loops import loop_of
 from uopc_core.interpret.rows import in_rows
 from uopc_core.ir.arguments import Field, one_of
 from uopc_core.ir.extern import Extern, TensorType, register_extern
+from uopc_core.ir.op import Ops
+from uopc_core.schedule.library_work import is_for_library
 
-__all__ = ["MATMUL"]
+__all__ = ["MATMUL", "multiply_by_library", "product_function"]
 
 Array = np.ndarray[Any, Any]
 # multiplications in one product; OpenBLAS packs from 1,000,000 on
@@ -51,6 +54,25 @@ def _matmul_into(params: tuple[Any, ...], arrays: Sequence[Any], outputs: Sequen
             out[...] = _without_the_dead(params, *arrays)
 
 
+def product_function(m: int, n: int, k: int, dtype: DType) -> Callable[..., Any] | None:
+    """What multiplies arrays of (m, k) or (k,) and of (k, n) or (k,) in memory, of any strides, with the bits that a
+    plan has: ``f(x, y)``, or ``f(x, y, out)``. None where it takes more than that to say.
+
+    Args:
+        m, n: 1 of a vector.
+        dtype: of both, floating-point or complex.
+    """
+    if k < 2 or not m or not n:
+        return None
+    return multiply_by_library if is_for_library(m, n, k) else loop_of("matmul", Ops.ADD, dtype)
+
+
+def multiply_by_library(x: Array, y: Array, out: Array | None = None) -> Array:
+    """The product of two matrices by BLAS, as in a plan."""
+    product: Any = np.matmul
+    return product(*_in_order(x, y), out=out)
+
+
 def _evaluate_matmul(params: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
     out: Any = np.empty((*arrays[0].shape[:-1], arrays[1].shape[-1]), arrays[0].dtype)
     _matmul_into(params, arrays, (out,))
@@ -60,7 +82,18 @@ def _evaluate_matmul(params: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
 def _in_order(x: Array, y: Array) -> tuple[Array, Array]:
     (m, k), n = x.shape[-2:], y.shape[-1]
     packed = m * k * n > _SURELY_PACKED and min(m, n) > 1
+    if packed and _is_mirrored(x, y):  # NumPy computes half of such a product, so it stays one however it lies
+        x = _laid_out(x, packed)
+        return x, x.swapaxes(-1, -2)
     return _laid_out(x, packed), _laid_out(y, packed)
+
+
+def _is_mirrored(x: Array, y: Array) -> bool:
+    """Whether `y` is `x` transposed, in the same memory."""
+    mirrored = x.swapaxes(-1, -2)
+    if y.shape != mirrored.shape or y.strides != mirrored.strides:
+        return False
+    return y.__array_interface__["data"] == x.__array_interface__["data"]
 
 
 def _laid_out(x: Array, packed: bool) -> Array:

@@ -22,7 +22,7 @@ from uopc_core.ir.uop import UOp
 __all__ = ["LONGEST_ROW", "SmallProduct", "find_product"]
 
 View = Callable[[Any], Any] | None
-LONGEST_ROW = 1024  # elements that are multiplied in a row, for which the loop has room
+LONGEST_ROW = 1024  # elements of a row; a longer one is no small matter
 _MOST = 1 << 15  # multiplications: some 10 us, beside which the calls that are saved here are little
 _vecdot: Any = np.vecdot
 

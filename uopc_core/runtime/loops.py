@@ -12,20 +12,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from uopc_core.codegen.c_reduce_loop import render_product, render_reduction
+from uopc_core.codegen.c_reduce_loop import render_matmul, render_product, render_reduction
 from uopc_core.codegen.c_sort_loop import render_argsort
 from uopc_core.codegen.c_ufunc import LoopSource, join_loops, render_loop
 from uopc_core.dtype import DType
 from uopc_core.errors import CompileError
 from uopc_core.interpret.loops import LoopKey
-from uopc_core.interpret.products import LONGEST_ROW
 from uopc_core.runtime.background import warn_once
 from uopc_core.runtime.cache import compile_ahead, compile_one, is_compiled
 from uopc_core.runtime.toolchain import Toolchain, find_toolchain
 from uopc_core.runtime.ufunc import as_ufunc
 from uopc_core.settings import current
 
-_SIGNATURES = {"reduction": "(n)->()", "product": "(n),(n)->()", "argsort": "(n),(n)->(n)"}
+_SIGNATURES = {
+    "reduction": "(n)->()",
+    "product": "(n),(n)->()",
+    "matmul": "(m?,k),(k,n?)->(m?,n?)",
+    "argsort": "(n),(n)->(n)",
+}
 
 __all__ = ["loops_for", "make_gufunc", "make_ufunc", "uncompiled"]
 
@@ -60,7 +64,9 @@ def _source(key: LoopKey, toolchain: Toolchain) -> LoopSource:
     if kind == "reduction":
         return render_reduction(op, dtype)
     if kind == "product":
-        return render_product(op, dtype, LONGEST_ROW)
+        return render_product(dtype)
+    if kind == "matmul":
+        return render_matmul(dtype)
     return render_loop(op, dtype, toolchain.has_libmvec)
 
 

@@ -18,7 +18,7 @@ from uopc_core.ir.composite import axes_apart_from_ones, call_extern, const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.schedule.kernelize import MAX_INLINE_REDUCE
-from uopc_core.schedule.library_work import MIN_LIBRARY_WORK
+from uopc_core.schedule.library_work import is_for_library
 
 __all__ = ["lower_contractions"]
 
@@ -238,7 +238,7 @@ def _contract(x: _View, y: _View, shape: tuple[int, ...], n_reduced: int, marked
         return None
     batch = sorted(both - set(summed))
     m, n, k = (prod(shape[axis] for axis in group) for group in (only_a, only_b, summed))
-    if m * n * k < MIN_LIBRARY_WORK or min(m, n) == 1 or (m * n * k) // max(m, n, k) < 64:
+    if not is_for_library(m, n, k):
         return None
     if only_b[0] < only_a[0]:  # the order of the result decides which operand is the left one
         a, b, a_axes, b_axes, only_a, only_b, m, n = b, a, b_axes, a_axes, only_b, only_a, n, m

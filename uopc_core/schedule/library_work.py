@@ -11,9 +11,17 @@ from typing import Any
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["MIN_LIBRARY_WORK", "may_be_contraction"]
+__all__ = ["MIN_LIBRARY_WORK", "is_for_library", "may_be_contraction"]
 
 MIN_LIBRARY_WORK = 16384  # multiplications; below it generated code beats the call
+
+_MIN_FACE = 64  # multiplications of the two shorter extents: a library has nothing to gain in what is thin
+
+
+def is_for_library(m: int, n: int, k: int) -> bool:
+    """Whether the product of (m, k) and (k, n) is the library's."""
+    work = m * n * k
+    return work >= MIN_LIBRARY_WORK and m > 1 and n > 1 and work // max(m, n, k) >= _MIN_FACE
 
 
 def may_be_contraction(op: Ops, arg: Any, src: Sequence[UOp]) -> bool:

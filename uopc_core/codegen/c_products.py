@@ -1,0 +1,69 @@
+"""Helper functions of products that are summed: of two rows, and of matrices that no library multiplies.
+
+The order of a sum is that of `c_reduce.py`, whoever computes it. Where the elements of many sums lie side by side in
+memory, these are computed side by side, one accumulator of each after the other, in vectors; else one sum is computed
+after another.
+"""
+
+from __future__ import annotations
+
+from uopc_core.codegen.c_ops import C_OPS
+from uopc_core.codegen.c_reduce import (
+    SHORT,
+    lanes_of,
+    need_flush,
+    need_fold,
+    reduction_helper,
+    sizes_of_rows,
+)
+from uopc_core.codegen.helpers import Combine, Need, helper
+from uopc_core.dtype import DType, is_float
+from uopc_core.ir.op import Ops
+from uopc_core.loop.loop_ir import Acc
+
+__all__ = ["need_product", "need_product_row"]
+
+_TILE = 256  # columns that are summed side by side: two kilobytes of a row of doubles
+_VECTOR_BYTES = 64
+
+
+def need_product_row(need: Need, dtype: DType) -> str:
+    """Define the function that sums the products of two rows of any length; returns its name."""
+    return reduction_helper(need, "product_row_T", _sum(dtype), _times(need, dtype), **_words(need, dtype))
+
+
+def need_product(need: Need, dtype: DType) -> str:
+    """Define the function that multiplies two matrices of any strides; returns its name."""
+    words = _words(need, dtype)
+    if is_float(dtype):
+        size = dtype.itemsize
+        n = _VECTOR_BYTES // size
+        lane = helper(need, "vector_lane_FLOAT", FLOAT=dtype, BYTES=size, PER_VECTOR=n)
+    else:
+        n = 1
+        lane = helper(need, "near_lane_T", None, _times(need, dtype), T=dtype)
+    return reduction_helper(
+        need, "product_T", _sum(dtype), _times(need, dtype), LANE=lane, PER_VECTOR=n, TILE=_TILE, **words
+    )
+
+
+def _words(need: Need, dtype: DType) -> dict[str, int | str]:
+    """What stands for the words of `product_row_T`, with what it calls defined."""
+    few, many = lanes_of(SHORT - 1), lanes_of(SHORT)
+    need_fold(need, _sum(dtype), few)
+    need_flush(need, _sum(dtype), many)
+    words = sizes_of_rows(need)
+    for word, lanes in (("PRODUCTS_OF_FEW", few), ("PRODUCTS_OF_MANY", many)):
+        if is_float(dtype):
+            words[word] = helper(need, f"vector_products_FLOATx{lanes}", FLOAT=dtype, BYTES=dtype.itemsize)
+        else:
+            words[word] = helper(need, "products_TxLANES", None, _times(need, dtype), T=dtype, LANES=lanes)
+    return words
+
+
+def _sum(dtype: DType) -> Acc:
+    return Acc("acc", Ops.ADD, dtype)
+
+
+def _times(need: Need, dtype: DType) -> Combine:
+    return lambda a, b: C_OPS[Ops.MUL](need, (a, b), dtype, dtype)

@@ -1,0 +1,171 @@
+/* Sums of products, of which no array is made: the helper functions of products of matrices that no library computes. The
+   order of a sum is that of `reductions.h`, whose words stand for the same here, and one more does:
+
+     TIMES(a, b)  the product of two elements          BYTES  of an element
+     LANE         what adds up one accumulator of each column, where PER_VECTOR or more are side by side
+     PRODUCTS_OF_FEW, PRODUCTS_OF_MANY  what adds products to the accumulators of one row */
+
+#include "reductions.h"
+
+/* What a compiler that reads this file alone takes the capitals for. */
+#define TIMES(a, b) ((a) * (b))
+#define PER_VECTOR 8
+#define BYTES 8
+#define LANE near_lane_T
+#define PRODUCTS_OF_FEW products_TxLANES
+#define PRODUCTS_OF_MANY products_TxLANES
+
+/* ------------------------------------------------------------------------------------------------------- definitions */
+
+/* vectors that lie where their elements may */
+typedef FLOAT __attribute__((vector_size(64), aligned(BYTES), may_alias)) vector_FLOAT;
+
+typedef FLOAT __attribute__((vector_size(8 * BYTES), aligned(BYTES), may_alias)) eight_FLOAT;
+
+/* acc[l] is the sum of the products of f with `count` elements of column l, `step` bytes from one to the next; it is
+   `apart` bytes from one column to the next */
+static void lane_T(T *restrict acc, const T *restrict f, const char *y, int64_t step, int64_t apart, int64_t count, int64_t m) {
+    for (int64_t l = 0; l < m; l++) acc[l] = 0;
+    for (int64_t t = 0; t < count; t++, y += step)
+        for (int64_t l = 0; l < m; l++) acc[l] = TIMES(f[t], *(const T *)(y + l * apart)) + acc[l];
+}
+
+/* the same of columns side by side */
+static void near_lane_T(T *restrict acc, const T *restrict f, const char *y, int64_t step, int64_t count, int64_t m) {
+    for (int64_t l = 0; l < m; l++) acc[l] = 0;
+    for (int64_t t = 0; t < count; t++, y += step) {
+        const T *row = (const T *)y, a = f[t];
+#pragma omp simd
+        for (int64_t l = 0; l < m; l++) acc[l] = TIMES(a, row[l]) + acc[l];
+    }
+}
+
+/* and of a vector of them or more. The last vector may begin before the one before it ends: what is
+   computed twice is the same */
+static void vector_lane_FLOAT(FLOAT *restrict acc, const FLOAT *restrict f, const char *y, int64_t step, int64_t count, int64_t m) {
+    int64_t l = 0;
+    for (; l + 4 * PER_VECTOR <= m; l += 4 * PER_VECTOR) {
+        vector_FLOAT a = {0}, b = {0}, c = {0}, d = {0};
+        const char *row = y + l * BYTES;
+        for (int64_t t = 0; t < count; t++, row += step) {
+            const vector_FLOAT *v = (const vector_FLOAT *)row;
+            const FLOAT g = f[t];
+            a = g * v[0] + a, b = g * v[1] + b, c = g * v[2] + c, d = g * v[3] + d;
+        }
+        vector_FLOAT *out = (vector_FLOAT *)(acc + l);
+        out[0] = a, out[1] = b, out[2] = c, out[3] = d;
+    }
+    for (; l < m; l += PER_VECTOR) {
+        if (l > m - PER_VECTOR) l = m - PER_VECTOR;
+        vector_FLOAT a = {0};
+        const char *row = y + l * BYTES;
+        for (int64_t t = 0; t < count; t++, row += step) a = f[t] * *(const vector_FLOAT *)row + a;
+        *(vector_FLOAT *)(acc + l) = a;
+    }
+}
+
+/* the sums of the products of x with m columns, of n elements each */
+static void product_columns_T(
+    char *out, int64_t out_step, const char *x, int64_t x_step, const char *y, int64_t y_step, int64_t apart, int64_t n,
+    int64_t m) {
+    T acc[TILE], lanes[LEVELS][TILE], tree[32][TILE], f[16];
+    const int levels = n <= IN_TURN ? 0 : n < SHORT ? FEW_LEVELS : LEVELS - 1, n_lanes = 1 << levels;
+    int64_t blocks = 0;
+    for (int64_t block = 0; block < n; block += 16 * n_lanes, blocks++) {
+        const int64_t end = n - block < 16 * n_lanes ? n : block + 16 * n_lanes;
+        for (int k = 0; k < n_lanes; k++) {
+            const int64_t first = block + (ORDER[k] >> (LEVELS - 1 - levels));
+            const int64_t count = first < end ? (end - first + n_lanes - 1) / n_lanes : 0;
+            for (int64_t t = 0; t < count; t++) f[t] = *(const T *)(x + (first + t * n_lanes) * x_step);
+            const char *const row = y + first * y_step;
+            if (apart == (int64_t)sizeof(T) && m >= PER_VECTOR) LANE(acc, f, row, n_lanes * y_step, count, m);
+            else lane_T(acc, f, row, n_lanes * y_step, apart, count, m);
+            if (levels) push_row_OP_TxTILE(lanes, k, acc, m);
+        }
+        if (levels) push_row_OP_TxTILE(tree, blocks, lanes[levels], m);
+    }
+    if (levels) total_row_OP_TxTILE(tree, blocks, acc, m);
+    for (int64_t l = 0; l < m; l++) *(T *)(out + l * out_step) = acc[l];
+}
+
+/* LANES accumulators take the products of m pairs in turn */
+static void products_TxLANES(T *restrict acc, const T *restrict x, const T *restrict y, int64_t m) {
+    for (; m >= LANES; m -= LANES, x += LANES, y += LANES)
+#pragma omp simd
+        for (int k = 0; k < LANES; k++) acc[k] = TIMES(x[k], y[k]) + acc[k];
+    for (int64_t k = 0; k < m; k++) { acc[k] = TIMES(x[k], y[k]) + acc[k]; SCALAR; }
+}
+
+/* the same of 8, which are one vector */
+static inline void vector_products_FLOATx8(FLOAT *restrict acc, const FLOAT *x, const FLOAT *y, int64_t m) {
+    eight_FLOAT *const out = (eight_FLOAT *)acc;
+    eight_FLOAT a = *out;
+    for (; m >= 8; m -= 8, x += 8, y += 8) a = *(const eight_FLOAT *)x * *(const eight_FLOAT *)y + a;
+    *out = a;
+    for (int64_t k = 0; k < m; k++) { acc[k] = x[k] * y[k] + acc[k]; SCALAR; }
+}
+
+/* of 32, which are four */
+static void vector_products_FLOATx32(FLOAT *restrict acc, const FLOAT *x, const FLOAT *y, int64_t m) {
+    eight_FLOAT *const out = (eight_FLOAT *)acc;
+    eight_FLOAT a = out[0], b = out[1], c = out[2], d = out[3];
+    for (; m >= 32; m -= 32, x += 32, y += 32) {
+        const eight_FLOAT *v = (const eight_FLOAT *)x, *w = (const eight_FLOAT *)y;
+        a = v[0] * w[0] + a, b = v[1] * w[1] + b, c = v[2] * w[2] + c, d = v[3] * w[3] + d;
+    }
+    out[0] = a, out[1] = b, out[2] = c, out[3] = d;
+    for (int64_t k = 0; k < m; k++) { acc[k] = x[k] * y[k] + acc[k]; SCALAR; }
+}
+
+/* the sum of the products of two rows of n elements */
+static T product_row_T(const char *x, int64_t x_step, const char *y, int64_t y_step, int64_t n) {
+    T acc[MANY], tree[48], copy[2][BLOCK];
+    const _Bool dense = x_step == (int64_t)sizeof(T) && y_step == (int64_t)sizeof(T);
+    int64_t blocks = 0;
+    for (int k = 0; k < MANY; k++) acc[k] = 0;
+    for (int64_t i = 0; i < n; i += BLOCK, x += BLOCK * x_step, y += BLOCK * y_step) {
+        const int64_t m = n - i < BLOCK ? n - i : BLOCK;
+        const T *a = (const T *)x, *b = (const T *)y;
+        if (!dense) {
+            for (int64_t k = 0; k < m; k++) copy[0][k] = *(const T *)(x + k * x_step), copy[1][k] = *(const T *)(y + k * y_step);
+            a = copy[0], b = copy[1];
+        }
+        if (n <= IN_TURN) {
+            for (int64_t k = 0; k < n; k++) { acc[0] = TIMES(a[k], b[k]) + acc[0]; SCALAR; }
+            return acc[0];
+        }
+        if (n < SHORT) {
+            PRODUCTS_OF_FEW(acc, a, b, n);
+            return fold_OP_TxFEW(acc);
+        }
+        PRODUCTS_OF_MANY(acc, a, b, m);
+        flush_OP_TxMANY(tree, blocks++, acc);
+    }
+    return n ? total_OP_T(tree, blocks) : acc[0];
+}
+
+/* Strides in bytes: rows and columns of the result, of x and of y. What lies side by side is computed side by side. */
+
+static void product_T(
+    char *out, int64_t out_row, int64_t out_column, const char *x, int64_t x_row, int64_t x_column, const char *y,
+    int64_t y_row, int64_t y_column, int64_t rows, int64_t n, int64_t columns) {
+    const int64_t x_down = x_row < 0 ? -x_row : x_row, x_across = x_column < 0 ? -x_column : x_column;
+    const int64_t y_down = y_row < 0 ? -y_row : y_row, y_across = y_column < 0 ? -y_column : y_column;
+    if (n > 1 && columns > 1 && y_across < y_down)
+        for (int64_t j = 0; j < columns; j += TILE)
+            for (int64_t i = 0; i < rows; i++)
+                product_columns_T(
+                    out + i * out_row + j * out_column, out_column, x + i * x_row, x_column, y + j * y_column, y_row, y_column,
+                    n, columns - j < TILE ? columns - j : TILE);
+    else if (n > 1 && rows > 1 && x_down < x_across)
+        for (int64_t i = 0; i < rows; i += TILE)
+            for (int64_t j = 0; j < columns; j++)
+                product_columns_T(
+                    out + i * out_row + j * out_column, out_row, y + j * y_column, y_row, x + i * x_row, x_column, x_row, n,
+                    rows - i < TILE ? rows - i : TILE);
+    else
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < columns; j++)
+                *(T *)(out + i * out_row + j * out_column) =
+                    product_row_T(x + i * x_row, x_column, y + j * y_column, y_row, n);
+}
