@@ -67,13 +67,9 @@ REAL_MATH: dict[Ops, MathFunction] = {
     Ops.LOGADDEXP: MathFunction("logaddexp", 2),
 }
 
-# what libm has no function for, of functions that it has
-_REAL_COMPOSED: dict[Ops, str] = {Ops.LOGADDEXP: "logaddexpF", Ops.POW: "powerF"}
-# functions of the header that every compiler makes vectors of: they take two thirds of the time of libm's
-OWN_MATH: dict[tuple[Ops, DType], str] = {
-    (Ops.TANH, dtypes.float32): "np_tanhf",
-    (Ops.TANH, dtypes.float64): "np_tanh",
-}
+_REAL_COMPOSED: dict[Ops, str] = {Ops.LOGADDEXP: "logaddexpF"}  # what libm has no function for
+# Functions of `functions.h`, which every compiler makes vectors of: by their names there, or by those of their blocks.
+OWN_MATH = frozenset({(op, dtype) for op in (Ops.TANH, Ops.POW) for dtype in (dtypes.float32, dtypes.float64)})
 
 
 def is_math(op: Ops, dtype: DType) -> bool:
@@ -96,8 +92,7 @@ def _on_elements(need: Need, op: Ops, dtype: DType, vector: bool, how: str) -> s
     marks = {"VECTOR": _VECTOR, "SIMD": _SIMD} if vector and function.vector else {}
     name = function.name + ("f" if dtype is dtypes.float32 else "")
     if (op, dtype) in OWN_MATH:
-        helper(need, OWN_MATH[op, dtype])
-        marks = {"SIMD": _SIMD}
+        marks["SIMD"] = _SIMD
     elif op in _REAL_COMPOSED:
         helper(need, _REAL_COMPOSED[op], FLOAT=dtype, **marks)
     operands = "NAME" if function.arity == 1 else "NAME2"

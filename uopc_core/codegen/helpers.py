@@ -20,7 +20,8 @@ __all__ = ["HEADERS", "Combine", "Need", "definitions", "helper"]
 Need = Callable[[str, str], None]  # a name and the text that defines it
 Combine = Callable[[str, str], str]
 
-HEADERS = tuple([Path(__file__).with_name(name) for name in ("kernels.h", "reductions.h", "products.h", "sorting.h")])
+_FILES = ("kernels.h", "functions.h", "reductions.h", "products.h", "sorting.h")
+HEADERS = tuple([Path(__file__).with_name(name) for name in _FILES])
 _BEGIN = "- definitions */"
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)")
@@ -97,9 +98,9 @@ class _Copy:
         return called
 
     def definition(self, word: str) -> str | None:
-        """The definition that `word` is a name of: of so many lanes if there is one, else of any."""
+        """The definition that `word` is a name of: of what its capitals stand for if there is one, else of any."""
         known = definitions()
-        for name in (word.replace("LANES", self.parts.get("LANES", "")), word):
+        for name in (self.spelled(word), word.replace("LANES", self.parts.get("LANES", "")), word):
             if name in known:
                 return name
         return None

@@ -1,4 +1,5 @@
-/* The helper functions of kernels, as C that a compiler reads by itself; those of reductions are in `reductions.h`.
+/* The helper functions of kernels, as C that a compiler reads by itself; those of reductions are in `reductions.h`,
+   mathematical functions of our own in `functions.h`.
 
    A kernel gets copies of the functions that it calls and of what these call, nothing else: what a compiler has to read
    is what a first call waits for. `helpers.py` makes them. A definition ends at a blank line, and what stands in capitals
@@ -300,8 +301,6 @@ VECTOR double exp(double);
 
 VECTOR double log1p(double);
 
-VECTOR FLOAT powF(FLOAT, FLOAT);
-
 /* in double for float too: near the root, where the two terms cancel, that is what leaves digits */
 static inline FLOAT logaddexpF(FLOAT a, FLOAT b) {
     const double d = (double)a - b, m = a > b ? a : b;
@@ -309,74 +308,22 @@ static inline FLOAT logaddexpF(FLOAT a, FLOAT b) {
     return (FLOAT)(a == b ? a + 0x1.62e42fefa39efp-1 : d != d ? d : far);
 }
 
-/* small powers are products, whether the exponent is known beforehand or comes from memory */
-static inline FLOAT powerF(FLOAT a, FLOAT b) {
-    const FLOAT p = powF(a, b), square = a * a;
-    return b == 2 ? square : b == 3 ? square * a : b == 1 ? a : b == -1 ? 1 / a : p;
-}
-
-/* a * b + c, rounded once where the machine does so at the speed of a product */
-
-#if defined __FP_FAST_FMA || defined __FMA__ || defined __aarch64__
-#define FUSED(a, b, c) __builtin_fma(a, b, c)
-#else
-#define FUSED(a, b, c) ((a) * (b) + (c))
-#endif
-
-#if defined __FP_FAST_FMA || defined __FMA__ || defined __aarch64__
-#define FUSED_SINGLE(a, b, c) __builtin_fmaf(a, b, c)
-#else
-#define FUSED_SINGLE(a, b, c) ((a) * (b) + (c))
-#endif
-
-/* Hyperbolic tangents are m / (m + 2) of m = exp(2 x) - 1 = 2**n q + (2**n - 1), where q = exp(r) - 1 for what remains
-   of 2 x beside n log(2), a polynomial that meets it at Chebyshev nodes. Adding and subtracting 1.5 times two to the
-   digits of a number leaves its nearest integer, which stands in the lowest bits between the two. Such functions become
-   part of their loops in any case: a compiler that calls them makes no vectors. */
-
-static inline __attribute__((always_inline)) double np_tanh(double x) {
-    const double a = __builtin_fabs(x), z = a > 22 ? 44 : 2 * a;
-    const union { double a; uint64_t b; } t = { FUSED(z, 0x1.71547652b82fep0, 0x1.8p52) };
-    const double n = t.a - 0x1.8p52;
-    const double r = FUSED(n, -0x1.a39ef35793c76p-33, FUSED(n, -0x1.62e42feep-1, z));
-    double p = 0x1.af390ba7e6f47p-26;
-    p = FUSED(p, r, 0x1.2891d4ffbb0f9p-22), p = FUSED(p, r, 0x1.71de0d85293b8p-19);
-    p = FUSED(p, r, 0x1.a019b8ca26fcfp-16), p = FUSED(p, r, 0x1.a01a01a7cebcdp-13);
-    p = FUSED(p, r, 0x1.6c16c1789d1d7p-10), p = FUSED(p, r, 0x1.11111111109a6p-7);
-    p = FUSED(p, r, 0x1.5555555553d37p-5), p = FUSED(p, r, 0x1.5555555555556p-3);
-    p = FUSED(p, r, 0.5);
-    const union { uint64_t a; double b; } e = { (t.b + 1023) << 52 };
-    const double q = FUSED(p, r * r, r), m = FUSED(e.b, q, e.b - 1), y = m / (m + 2);
-    return __builtin_copysign(x != x ? x : y, x);
-}
-
-static inline __attribute__((always_inline)) float np_tanhf(float x) {
-    const float a = __builtin_fabsf(x), z = a > 10 ? 20 : 2 * a;
-    const union { float a; uint32_t b; } t = { FUSED_SINGLE(z, 0x1.715476p0f, 0x1.8p23f) };
-    const float n = t.a - 0x1.8p23f;
-    const float r = FUSED_SINGLE(n, -0x1.7f7d1cp-20f, FUSED_SINGLE(n, -0x1.62e4p-1f, z));
-    float p = 0x1.6d117cp-10f;
-    p = FUSED_SINGLE(p, r, 0x1.120be2p-7f), p = FUSED_SINGLE(p, r, 0x1.555518p-5f);
-    p = FUSED_SINGLE(p, r, 0x1.5554dcp-3f), p = FUSED_SINGLE(p, r, 0.5f);
-    const union { uint32_t a; float b; } e = { (t.b + 127) << 23 };
-    const float q = FUSED_SINGLE(p, r * r, r), m = FUSED_SINGLE(e.b, q, e.b - 1), y = m / (m + 2);
-    return __builtin_copysignf(x != x ? x : y, x);
-}
-
 VECTOR FLOAT NAME(FLOAT);
 
-static void NAME_16(FLOAT *y, const FLOAT *x) {
+/* of n elements, full blocks of 16 */
+static void NAME_16(FLOAT *y, const FLOAT *x, int64_t n) {
+    for (int64_t i = 0; i < n; i += 16)
 SIMD
-    for (int i = 0; i < 16; i++) y[i] = NAME(x[i]);
+        for (int k = 0; k < 16; k++) y[i + k] = NAME(x[i + k]);
 }
 
 static __attribute__((noinline)) void NAME_v(FLOAT *y, const FLOAT *x, int64_t n) {
-    int64_t i = 0;
-    for (; i + 16 <= n; i += 16) NAME_16(y + i, x + i);
+    const int64_t i = n & -16;
+    NAME_16(y, x, i);
     if (i == n) return;
     FLOAT x16[16] = {0}, y16[16];
     __builtin_memcpy(x16, x + i, (n - i) * sizeof(FLOAT));
-    NAME_16(y16, x16);
+    NAME_16(y16, x16, 16);
     __builtin_memcpy(y + i, y16, (n - i) * sizeof(FLOAT));
 }
 
@@ -387,19 +334,20 @@ static inline FLOAT NAME_1(FLOAT x) {
 
 VECTOR FLOAT NAME2(FLOAT, FLOAT);
 
-static void NAME2_16(FLOAT *y, const FLOAT *a, const FLOAT *b) {
+static void NAME2_16(FLOAT *y, const FLOAT *a, const FLOAT *b, int64_t n) {
+    for (int64_t i = 0; i < n; i += 16)
 SIMD
-    for (int i = 0; i < 16; i++) y[i] = NAME2(a[i], b[i]);
+        for (int k = 0; k < 16; k++) y[i + k] = NAME2(a[i + k], b[i + k]);
 }
 
 static __attribute__((noinline)) void NAME2_v(FLOAT *y, const FLOAT *a, const FLOAT *b, int64_t n) {
-    int64_t i = 0;
-    for (; i + 16 <= n; i += 16) NAME2_16(y + i, a + i, b + i);
+    const int64_t i = n & -16;
+    NAME2_16(y, a, b, i);
     if (i == n) return;
     FLOAT a16[16] = {0}, b16[16] = {0}, y16[16];
     __builtin_memcpy(a16, a + i, (n - i) * sizeof(FLOAT));
     __builtin_memcpy(b16, b + i, (n - i) * sizeof(FLOAT));
-    NAME2_16(y16, a16, b16);
+    NAME2_16(y16, a16, b16, 16);
     __builtin_memcpy(y + i, y16, (n - i) * sizeof(FLOAT));
 }
 

@@ -69,17 +69,19 @@ static inline void clear_add_f32x32(float *restrict acc) {
     for (int k = 0; k < 32; k++) acc[k] = first;
 }
 __attribute__((simd("notinbranch"))) float expf(float);
-static void expf_16(float *y, const float *x) {
+/* of n elements, full blocks of 16 */
+static void expf_16(float *y, const float *x, int64_t n) {
+    for (int64_t i = 0; i < n; i += 16)
 #pragma omp simd
-    for (int i = 0; i < 16; i++) y[i] = expf(x[i]);
+        for (int k = 0; k < 16; k++) y[i + k] = expf(x[i + k]);
 }
 static __attribute__((noinline)) void expf_v(float *y, const float *x, int64_t n) {
-    int64_t i = 0;
-    for (; i + 16 <= n; i += 16) expf_16(y + i, x + i);
+    const int64_t i = n & -16;
+    expf_16(y, x, i);
     if (i == n) return;
     float x16[16] = {0}, y16[16];
     __builtin_memcpy(x16, x + i, (n - i) * sizeof(float));
-    expf_16(y16, x16);
+    expf_16(y16, x16, 16);
     __builtin_memcpy(y + i, y16, (n - i) * sizeof(float));
 }
 /* 32 accumulators take the sum of m elements in turn */
