@@ -157,6 +157,6 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
     return 0;
 }
 
-int64_t uopc_kernel_f174e7ce4a810fe2(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, int64_t begin, int64_t end, char *scratch, int64_t *status) {
+int64_t uopc_kernel_e070df3341801a3e(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, int64_t begin, int64_t end, char *scratch, int64_t *status) {
     return F_n_n((float *)(scratch + 0), bufs[0], bufs[1], dims, begin, end);
 }
