@@ -79,8 +79,8 @@ fuzz: $(VENV)/.ready-test
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 
-# One stamp a set of extras: made anew when pyproject.toml changes, otherwise nothing is done.
-$(VENV)/.ready-%: pyproject.toml $(VENV)/.created
+# One stamp a set of extras: made anew when what is installed or compiled changes, otherwise nothing is done.
+$(VENV)/.ready-%: pyproject.toml setup.py uopc_array/_array/at_once_c.c $(VENV)/.created
 	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	@touch $@
 

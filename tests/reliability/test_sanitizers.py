@@ -102,9 +102,10 @@ TESTS = {
     "tests/test_every_op.py": "",
     "tests/test_figures.py": "",
     "tests/codegen/test_movement.py": "",
-    "tests/codegen/test_along_axes.py": "",
+    "tests/codegen/test_along_axes.py": "not int16 or shape2",
     "tests/runtime/test_execute.py": "",
-    "tests/runtime/test_reduction_order.py": "not float32 or 33",  # whose kernels are those of float64 with other names
+    # the kernels of other dtypes are those of float64 and complex64 with other names
+    "tests/runtime/test_reduction_order.py": "not float32 and not complex128 or 33",
 }
 
 

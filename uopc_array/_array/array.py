@@ -7,16 +7,9 @@ from functools import cache
 from types import FunctionType, GenericAlias
 from typing import Any, Self, cast
 
-from uopc_array._array.assignment import assign
-from uopc_array._array.at_once import (
-    assigned_at_once,
-    holds_value_to_read,
-    holds_value_to_write,
-    item_at_once,
-    view_at_once,
-)
+from uopc_array._array.at_once import Quick, connect_operators, view_at_once
 from uopc_array._array.described_methods import DescribedMethods
-from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_element, read, read_any
+from uopc_array._array.items import Items
 from uopc_array._array.lenses import Lens, MoveLens
 from uopc_array._array.methods import Methods
 from uopc_array._array.numbers import inferred_shape
@@ -25,12 +18,9 @@ from uopc_array._array.protocols import Protocols
 from uopc_array._array.view import View
 from uopc_core import Ops, UOp
 from uopc_core.errors import ShapeError, shortened
-from uopc_core.numerics.indexing import read_box
+from uopc_core.frontend.handle import LazyHandle
 
 __all__ = ["Array"]
-
-_BUFFER = Ops.BUFFER
-_const = UOp.const
 
 
 @cache
@@ -68,7 +58,7 @@ class LayoutFlags:
         return getattr(self, attribute)
 
 
-class Array(Operators, DescribedMethods, Methods, Protocols):
+class Array(Quick, Operators, Items, DescribedMethods, Methods, Protocols):
     """An n-dimensional array of one dtype, computed when its values are asked for.
 
     Made by `uopc_array.asarray` and the other creation functions, never by calling the class. Where NumPy gives a
@@ -137,66 +127,6 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
         view = None if self._value is None else view_at_once(self, lens)
         return super()._seen(node, lens) if view is None else view
 
-    def __getitem__(self, key: Any) -> Self:
-        """What `key` selects: ints, slices, ``None``, ``...``, integer arrays and bool masks, combined as in NumPy.
-
-        Raises:
-            IndexError: an index that is out of bounds, or no index at all.
-        """
-        if self._value is not None or (self._own_node.op is _BUFFER and holds_value_to_read(self, key)):
-            item = item_at_once(self, key)
-            if item is not None:
-                return item
-        alias = self._own_alias
-        if alias is not None and alias.is_shared and not self._is_shadowed and is_basic(key):
-            return self._item_of_shared(key)
-        uop = self._uop
-        if uop.op is _BUFFER and not uop.flags and names_one_element(key, uop.shape):
-            return self._from_uop(_const(uop.realized.array[key].item(), uop.dtype))
-        node = read_box(uop, key)
-        if node is not None:
-            return self._view(uop, node, ItemLens(key)) if node.shape else self._from_uop(node)
-        try:
-            key = concrete_key(key)
-            node = read_any(uop, key)
-        except Exception as error:
-            raise shortened(error) from None
-        if not node.shape and not _has_ellipsis(key):
-            return self._from_uop(node)
-        shares = is_basic(key) and not self._is_number
-        return self._view(uop, node, ItemLens(key)) if shares else self._array_from_uop(node)
-
-    def _item_of_shared(self, key: Any) -> Self:
-        """An item of an array that several threads write to, without a hold on its memory."""
-        frame = self._frame()
-        try:
-            key = concrete_key(key)
-            node = read(frame, key)
-        except Exception as error:
-            raise shortened(error) from None
-        if node.shape or _has_ellipsis(key):
-            return self._view(frame, node, ItemLens(key))
-        items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
-        part = self._part((ItemLens((*items, Ellipsis)),))
-        return self._from_uop(read(self._uop, key) if part is None else part)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        """Assign to what `key` selects; the value is converted to the dtype of the array and broadcast.
-
-        Raises:
-            IndexError: an index that is out of bounds, or no index at all.
-            ShapeError: a value that cannot be broadcast to what is selected.
-        """
-        is_known = self._value is not None or (self._own_node.op is _BUFFER and holds_value_to_write(self, key, value))
-        if is_known and assigned_at_once(self, key, value):
-            return
-        try:
-            assign(self, key, value)
-        except Exception as error:
-            raise shortened(error, "assignment") from error.__cause__
-
-    _item_at = __getitem__  # without a frame between them
-
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         """``Array[shape, dtype]``, for annotations.
 
@@ -209,13 +139,9 @@ class Array(Operators, DescribedMethods, Methods, Protocols):
         return GenericAlias(cls, item)
 
 
-for _part in (Operators, Methods, Protocols):
+for _part in (Operators, Items, Methods, Protocols):
     for _method in vars(_part).values():
         if isinstance(_method, FunctionType):  # where a call does not fit, Python's message has this name
             _method.__qualname__ = f"Array.{_method.__name__}"
 
-
-def _has_ellipsis(key: Any) -> bool:
-    """Whether `key` asks for an array where no axes are left, rather than for a number."""
-    items = cast("tuple[Any, ...]", key) if isinstance(key, tuple) else (key,)
-    return any(item is Ellipsis for item in items)
+connect_operators(Array, {**vars(LazyHandle), **vars(Protocols), **vars(Items), **vars(Operators)})

@@ -12,15 +12,19 @@ small. What is done with the whole of it is the graph's.
 The bound is where a statement costs alike both ways. To record an operation, plan it and call its kernel costs some
 20 us, whatever the size; NumPy passes over memory once an operation, which takes some 10 us for 32,768 elements in the
 cache, where a fused kernel passes once for all of them.
+
+The operators of the commonest operands are in `at_once_c.c` once more, for the cost of Python's frames is several times
+that of NumPy's calls. Where that has not been built, the functions here do the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import Context
+from importlib import import_module
 from math import prod
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -37,11 +41,14 @@ from uopc_core.frontend.cells import Root, root_of, take_value, writing
 
 __all__ = [
     "ALIGNED_BYTES",
+    "IN_C",
     "LARGEST",
     "REAL_SCALARS",
+    "Quick",
     "assigned_at_once",
     "at_once",
     "bound",
+    "connect_operators",
     "converted_at_once",
     "copied_at_once",
     "handle_on",
@@ -81,6 +88,34 @@ _QUIET = Context()
 _QUIET.run(np.seterr, all="ignore")
 _run: Callable[..., Any] = _QUIET.run
 run_quietly = _run  # RuntimeError where another thread is in there, see `quietly`
+
+
+class _NoOperators:
+    """The first base of arrays where there are no operators in C."""
+
+    __slots__ = ()
+
+
+def _operators_in_c() -> Any:
+    """The module, or None: it is optional when the package is installed, and counts on the global lock."""
+    if HAS_GLOBAL_LOCK:
+        with suppress(ImportError):
+            return import_module("uopc_array._array.at_once_c")
+    return None
+
+
+IN_C = _operators_in_c()
+
+if TYPE_CHECKING:
+    Quick = _NoOperators
+else:
+    Quick = _NoOperators if IN_C is None else IN_C.Quick
+
+
+def connect_operators(cls: type[Handle], methods: Mapping[str, Any]) -> None:
+    """Let the operators in C know the class of arrays, whose first base is `Quick`, and what is computed in Python."""
+    if IN_C is not None:
+        IN_C.connect(cls, Root, Part, dict(methods), _QUIET, _VIEWS, LARGEST, _UNDER_LOCK, MOST_LENSES)
 
 
 def quietly(function: Callable[..., Any], *args: Any) -> Any:
@@ -515,3 +550,10 @@ def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
         if writer is not None:
             writer.end()
     return False
+
+
+if IN_C is not None:
+    IN_C.connect_function("at_once", at_once)
+    IN_C.connect_function("of_one_at_once", of_one_at_once)
+    IN_C.connect_function("view_at_once", view_at_once)
+    at_once, of_one_at_once, view_at_once = IN_C.at_once, IN_C.of_one_at_once, IN_C.view_at_once

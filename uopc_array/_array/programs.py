@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from uopc_array._array.at_once import (
+    IN_C,
     LARGEST,
     bound,
     is_large_together,
@@ -37,6 +38,8 @@ _WEAK: dict[type, Any] = {float: np.float64, complex: np.complex128}
 _NDARRAY = np.ndarray
 _ANY_SHAPE = (3,)  # of operands for which the program of a function of each element is made
 _programs: Recent[Any, Any] = Recent(MAX_PROGRAMS)
+_functions: dict[Any, Callable[..., Any]] = {}  # what programs have become, for `of_known` in C
+_lenses_for_c: dict[Any, Any] = {}
 _SEEN: Any = object()  # in the place of a program for what has come once
 _lenses: Recent[Any, Any] = Recent(MAX_PROGRAMS)
 
@@ -99,7 +102,7 @@ def of_known(
     if key is None:
         return None
     if not values:
-        if records():  # what a trace makes of nothing stays small as text: a range, a constant
+        if not _makes_values():  # what a trace makes of nothing stays small as text: a range, a constant
             return None
         is_of_elements = False
     elif is_of_elements and _are_large_together(values):
@@ -113,7 +116,22 @@ def of_known(
     if not program:
         return None if program is False else of_known(cls, native, name, nodes, args, is_array)
     value = program.value(values)
-    return None if value is None else _handle_on(cls, value, is_array)
+    if value is None:
+        return None
+    if program.function is not None:
+        _note_for_c(_functions, key, program.function)
+    return _handle_on(cls, value, is_array)
+
+
+def _note_for_c(table: dict[Any, Any], key: Any, value: Any) -> None:
+    if len(table) >= MAX_PROGRAMS:
+        table.clear()
+    table[key] = value
+
+
+def _makes_values() -> bool:
+    """Whether what is made of nothing is a known value here, and no node."""
+    return bool(bound()) and not records()
 
 
 def _key(
@@ -191,6 +209,7 @@ def view_of_known(x: A, native: Callable[..., Any], name: str, args: Sequence[An
         except Exception:  # the longer way has words for it
             return None
         _lenses.add(found, lens)
+        _note_for_c(_lenses_for_c, found, lens)
     return view_at_once(x, lens)
 
 
@@ -317,3 +336,10 @@ def _given_item(name: str, x: Any, is_node: bool | None, operand: Callable[[Any,
     if value is not None:
         return operand(value, x)
     return as_node(x, name=name) if is_node else x
+
+
+if IN_C is not None:
+    IN_C.connect_function("of_known", of_known, _functions)
+    IN_C.connect_function("view_of_known", view_of_known, _lenses_for_c)
+    IN_C.connect_function("makes_values", _makes_values)
+    of_known, view_of_known = IN_C.of_known, IN_C.view_of_known

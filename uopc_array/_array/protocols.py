@@ -212,9 +212,9 @@ class Protocols(Handle):
         shape = self.shape
         if not shape:
             raise TypeError("iter: a 0-d array has no axis to iterate over; take x.item(), or x.reshape(-1) for one")
-        return map(self._item_at, range(shape[0]))
+        return map(self.__getitem__, range(shape[0]))
 
-    def _item_at(self, key: Any, /) -> Self:
+    def __getitem__(self, key: Any, /) -> Self:
         raise NotImplementedError
 
     def __contains__(self, value: object) -> bool:

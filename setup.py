@@ -1,0 +1,19 @@
+"""The one part that is compiled at installation: the operators on small arrays, which do the same without it.
+
+Everything else stands in pyproject.toml. Where there is no C compiler, or no headers of Python or NumPy, the package is
+installed without this.
+"""
+
+from setuptools import Extension, setup
+
+
+def _extensions() -> list[Extension]:
+    try:
+        import numpy as np  # noqa: PLC0415  # a dependency of the build, which installing without isolation may lack
+    except ImportError:
+        return []
+    name = "uopc_array/_array/at_once_c.c"
+    return [Extension("uopc_array._array.at_once_c", [name], include_dirs=[np.get_include()], optional=True)]
+
+
+setup(ext_modules=_extensions())
