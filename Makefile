@@ -80,7 +80,7 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 
 # One stamp a set of extras: made anew when what is installed or compiled changes, otherwise nothing is done.
-$(VENV)/.ready-%: pyproject.toml setup.py uopc_array/_array/at_once_c.c $(VENV)/.created
+$(VENV)/.ready-%: pyproject.toml setup.py $(wildcard uopc_array/_array/in_c/*) $(VENV)/.created
 	$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	@touch $@
 

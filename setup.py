@@ -4,6 +4,8 @@ Everything else stands in pyproject.toml. Where there is no C compiler, or no he
 installed without this.
 """
 
+from pathlib import Path
+
 from setuptools import Extension, setup
 
 
@@ -12,8 +14,16 @@ def _extensions() -> list[Extension]:
         import numpy as np  # noqa: PLC0415  # a dependency of the build, which installing without isolation may lack
     except ImportError:
         return []
-    name = "uopc_array/_array/at_once_c.c"
-    return [Extension("uopc_array._array.at_once_c", [name], include_dirs=[np.get_include()], optional=True)]
+    sources = Path("uopc_array/_array/in_c")
+    return [
+        Extension(
+            "uopc_array._array.at_once_c",
+            [str(sources / "module.c")],
+            depends=[str(path) for path in sorted(sources.glob("*.h"))],
+            include_dirs=[np.get_include()],
+            optional=True,
+        )
+    ]
 
 
 setup(ext_modules=_extensions())

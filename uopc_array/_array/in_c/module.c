@@ -1,0 +1,188 @@
+/* The operators of an array whose operands are known and small, in C: at_once.py says what they do and why, and does
+   the same where this module has not been built.
+
+   `Quick` is the first base of Array. Each of its operators computes what is held as a value with one call of NumPy's,
+   and calls the method of Python's for all the rest; so whatever is not decided here in a few lines is decided there.
+   Nothing here runs without the global lock, and nothing between two calls can be seen by other threads. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include "values.h"
+#include "operators.h"
+#include "items.h"
+#include "functions.h"
+
+/* ------------------------------------------------------------------------------------------------------- the type */
+
+/* A handle goes: what holds a value has no node to let go of. */
+static void end(PyObject *x)
+{
+    if (Py_TYPE(x) == array_type) {
+        PyObject *value = SLOT(x, at_value);
+        if (value != NULL && value != Py_None) return;
+    }
+    if (end_method == NULL) return;
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyObject *result = by_python(end_method, x, NULL, NULL);
+    if (result == NULL) PyErr_WriteUnraisable(x);
+    Py_XDECREF(result);
+    PyErr_Restore(type, error, trace);
+}
+
+static PyNumberMethods number_methods = {
+    .nb_add = add, .nb_subtract = subtract, .nb_multiply = multiply, .nb_true_divide = divide,
+    .nb_floor_divide = floor_divide, .nb_remainder = remain, .nb_power = power, .nb_matrix_multiply = matmul,
+    .nb_and = and, .nb_or = or, .nb_xor = xor, .nb_lshift = lshift, .nb_rshift = rshift,
+    .nb_inplace_add = in_place_add_or_error, .nb_inplace_subtract = in_place_subtract, .nb_inplace_multiply = in_place_multiply,
+    .nb_inplace_true_divide = in_place_divide, .nb_inplace_floor_divide = in_place_floor_divide,
+    .nb_inplace_remainder = in_place_remain, .nb_inplace_power = in_place_power,
+    .nb_inplace_matrix_multiply = in_place_matmul,
+    .nb_inplace_and = in_place_and, .nb_inplace_or = in_place_or, .nb_inplace_xor = in_place_xor,
+    .nb_inplace_lshift = in_place_lshift, .nb_inplace_rshift = in_place_rshift,
+    .nb_negative = negative, .nb_positive = positive, .nb_absolute = absolute, .nb_invert = invert,
+    .nb_bool = to_bool, .nb_int = to_int, .nb_float = to_float, .nb_index = to_index,
+};
+
+static PyMappingMethods mapping_methods = {.mp_length = length, .mp_subscript = get_item, .mp_ass_subscript = set_item};
+
+static PyTypeObject Quick = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "uopc_array._array.at_once_c.Quick",
+    .tp_doc = "The operators of arrays; those of which the operands are known and small are computed here.",
+    .tp_basicsize = sizeof(PyObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_as_number = &number_methods,
+    .tp_as_mapping = &mapping_methods,
+    .tp_richcompare = compare,
+    .tp_finalize = end,
+    .tp_new = PyType_GenericNew,
+};
+
+/* ------------------------------------------------------------------------------------------------------ connecting */
+
+/* The offset of a slot of a class of Python's, -1 with an exception where it is none. */
+static Py_ssize_t offset_of(PyObject *type, const char *name)
+{
+    PyObject *member = PyObject_GetAttrString(type, name);
+    if (member == NULL) return -1;
+    Py_ssize_t offset = -1;
+    if (Py_TYPE(member) == &PyMemberDescr_Type && ((PyMemberDescrObject *)member)->d_member->type == T_OBJECT_EX)
+        offset = ((PyMemberDescrObject *)member)->d_member->offset;
+    else
+        PyErr_Format(PyExc_TypeError, "connect: expected a slot, got the attribute %s", name);
+    Py_DECREF(member);
+    return offset;
+}
+
+/* The method of this name, new reference kept for good; NULL with an exception where there is none. */
+static PyObject *method_of(PyObject *methods, const char *before, const char *name, const char *after)
+{
+    PyObject *key = PyUnicode_FromFormat("%s%s%s", before, name, after);
+    if (key == NULL) return NULL;
+    PyObject *method = PyObject_GetItem(methods, key);
+    Py_DECREF(key);
+    return method;
+}
+
+PyDoc_STRVAR(connect_doc,
+    "connect(array, root, part, methods, quiet, views, largest, under_lock, most_lenses)\n--\n\n"
+    "Say what the operators need to know; the package does, once.\n\n"
+    "Args:\n"
+    "    array: the class of arrays, whose first base is `Quick`.\n"
+    "    root, part: the classes of aliases, of arrays with views and of views of known values.\n"
+    "    methods: what each operator is in Python, by its name.\n"
+    "    quiet: the context in which NumPy does not warn.\n"
+    "    views: the classes of lenses that strides describe.\n"
+    "    largest: elements of what is small.\n"
+    "    under_lock: elements up to which NumPy writes without letting other threads run.\n"
+    "    most_lenses: steps from a base to a view.");
+
+static PyObject *connect(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyTypeObject *array, *root, *part;
+    PyObject *methods, *context, *views;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!nnn", &PyType_Type, &array, &PyType_Type, &root, &PyType_Type, &part,
+                          &PyDict_Type, &methods, &PyContext_Type, &context, &PyFrozenSet_Type, &views, &largest, &under_lock, &most_lenses))
+        return NULL;
+    const struct { PyTypeObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
+        {array, "_value", &at_value}, {array, "_alias", &at_alias}, {array, "_weak", &at_weak},
+        {part, "base", &at_base}, {part, "memory", &at_memory}, {part, "keys", &at_keys},
+        {part, "is_writable", &at_writable}, {root, "is_writable", &at_root_writable},
+    };
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
+        if ((*slots[i].offset = offset_of((PyObject *)slots[i].type, slots[i].name)) < 0) return NULL;
+    for (int i = 0; i < N_BINARY; i++) {
+        Operation *op = &operations[i];
+        if ((op->method = method_of(methods, "__", op->name, "__")) == NULL) return NULL;
+        if ((op->reflected = method_of(methods, "__r", op->name, "__")) == NULL) return NULL;
+        if ((op->in_place_method = method_of(methods, "__i", op->name, "__")) == NULL) return NULL;
+    }
+    for (int i = 0; i < N_UNARY; i++)
+        if ((unary_operations[i].method = method_of(methods, "", unary_operations[i].name, "")) == NULL) return NULL;
+    for (int i = 0; i < 6; i++)
+        if ((comparisons[i].method = method_of(methods, "", comparisons[i].name, "")) == NULL) return NULL;
+    for (int i = 0; i < N_EXITS; i++)
+        if ((exits[i].method = method_of(methods, "", exits[i].name, "")) == NULL) return NULL;
+    if ((get_method = method_of(methods, "", "__getitem__", "")) == NULL) return NULL;
+    if ((set_method = method_of(methods, "", "__setitem__", "")) == NULL) return NULL;
+    if ((del_method = method_of(methods, "", "__delitem__", "")) == NULL) return NULL;
+    if ((len_method = method_of(methods, "", "__len__", "")) == NULL) return NULL;
+    if ((end_method = method_of(methods, "", "__del__", "")) == NULL) return NULL;
+    root_type = (PyTypeObject *)Py_NewRef(root);
+    part_type = (PyTypeObject *)Py_NewRef(part);
+    quiet = Py_NewRef(context);
+    view_types = Py_NewRef(views);
+    on_array = PyUnicode_InternFromString("on_array");
+    is_writable_name = PyUnicode_InternFromString("is_writable");
+    if (on_array == NULL || is_writable_name == NULL) return NULL;
+    array_type = (PyTypeObject *)Py_NewRef(array);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(connect_function_doc,
+    "connect_function(name, function, table=None)\n--\n\n"
+    "Say what a function of this module is in Python, and where what it has made is found by what tells that apart.");
+
+static PyObject *connect_function(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *name;
+    PyObject *function, *table = NULL;
+    if (!PyArg_ParseTuple(args, "sO|O!", &name, &function, &PyDict_Type, &table)) return NULL;
+    for (int i = 0; i < N_FUNCTIONS; i++)
+        if (strcmp(name, by_name[i].name) == 0) Py_XSETREF(by_name[i].function, Py_NewRef(function));
+    if (table != NULL && strcmp(name, "of_known") == 0) Py_XSETREF(programs, Py_NewRef(table));
+    if (table != NULL && strcmp(name, "view_of_known") == 0) Py_XSETREF(lenses, Py_NewRef(table));
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"connect", connect, METH_VARARGS, connect_doc},
+    {"connect_function", connect_function, METH_VARARGS, connect_function_doc},
+    {"at_once", (PyCFunction)(void (*)(void))at_once_of, METH_FASTCALL, "See at_once.py."},
+    {"of_one_at_once", (PyCFunction)(void (*)(void))of_one_at_once, METH_FASTCALL, "See at_once.py."},
+    {"of_known", (PyCFunction)(void (*)(void))of_known, METH_FASTCALL, "See programs.py."},
+    {"view_at_once", (PyCFunction)(void (*)(void))view_at_once, METH_FASTCALL, "See at_once.py."},
+    {"view_of_known", (PyCFunction)(void (*)(void))view_of_known, METH_FASTCALL, "See programs.py."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "at_once_c",
+    .m_doc = "The operators of arrays whose operands are known and small.",
+    .m_size = -1,
+    .m_methods = functions,
+};
+
+PyMODINIT_FUNC PyInit_at_once_c(void)
+{
+    import_array();
+    if (PyType_Ready(&Quick) < 0) return NULL;
+    PyObject *made = PyModule_Create(&module);
+    if (made != NULL && PyModule_AddObjectRef(made, "Quick", (PyObject *)&Quick) < 0) Py_CLEAR(made);
+    return made;
+}

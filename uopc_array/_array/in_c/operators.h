@@ -1,0 +1,227 @@
+/* The operators of an array, and what makes numbers of Python's of it. */
+enum { ADD, SUB, MUL, TRUEDIV, FLOORDIV, MOD, AND, OR, XOR, LSHIFT, RSHIFT, POW, MATMUL, N_BINARY };
+enum { NEG, POS, ABS, INVERT, N_UNARY };
+enum { TO_BOOL, TO_INT, TO_FLOAT, TO_INDEX, N_EXITS };
+
+typedef struct {
+    const char *name;
+    Binary function, in_place;      /* of NumPy's values; NULL is always for Python */
+    const char *kinds;              /* of dtypes of which NumPy's bits are those of the graph; NULL and "" are all */
+    PyObject *method, *reflected, *in_place_method;
+} Operation;
+
+static const char REALS[] = "biuf", WHOLE[] = "biu";
+
+static Operation operations[N_BINARY] = {
+    [ADD] = {"add", PyNumber_Add, PyNumber_InPlaceAdd, NULL},
+    [SUB] = {"sub", PyNumber_Subtract, PyNumber_InPlaceSubtract, NULL},
+    [MUL] = {"mul", PyNumber_Multiply, PyNumber_InPlaceMultiply, REALS},
+    [TRUEDIV] = {"truediv", PyNumber_TrueDivide, PyNumber_InPlaceTrueDivide, REALS},
+    [FLOORDIV] = {"floordiv", PyNumber_FloorDivide, PyNumber_InPlaceFloorDivide, WHOLE},
+    [MOD] = {"mod", PyNumber_Remainder, PyNumber_InPlaceRemainder, NULL},
+    [AND] = {"and", PyNumber_And, PyNumber_InPlaceAnd, NULL},
+    [OR] = {"or", PyNumber_Or, PyNumber_InPlaceOr, NULL},
+    [XOR] = {"xor", PyNumber_Xor, PyNumber_InPlaceXor, NULL},
+    [LSHIFT] = {"lshift", PyNumber_Lshift, PyNumber_InPlaceLshift, NULL},
+    [RSHIFT] = {"rshift", PyNumber_Rshift, PyNumber_InPlaceRshift, NULL},
+    [POW] = {"pow", NULL, NULL, NULL},
+    [MATMUL] = {"matmul", NULL, NULL, NULL},
+};
+
+static struct { const char *name; PyObject *(*function)(PyObject *); const char *kinds; PyObject *method; }
+unary_operations[N_UNARY] = {
+    [NEG] = {"__neg__", PyNumber_Negative, NULL},
+    [POS] = {"__pos__", PyNumber_Positive, NULL},
+    [ABS] = {"__abs__", PyNumber_Absolute, REALS},
+    [INVERT] = {"__invert__", PyNumber_Invert, NULL},
+};
+
+static struct { const char *name, *kinds; PyObject *method; } comparisons[6] = {
+    [Py_LT] = {"__lt__", REALS}, [Py_LE] = {"__le__", REALS}, [Py_EQ] = {"__eq__", NULL},
+    [Py_NE] = {"__ne__", NULL}, [Py_GT] = {"__gt__", REALS}, [Py_GE] = {"__ge__", REALS},
+};
+
+static struct { const char *name; PyObject *method; } exits[N_EXITS] = {
+    [TO_BOOL] = {"__bool__"}, [TO_INT] = {"__int__"}, [TO_FLOAT] = {"__float__"}, [TO_INDEX] = {"__index__"},
+};
+
+static PyObject *binary(PyObject *x, PyObject *y, const Operation *op)
+{
+    int is_left = PyObject_TypeCheck(x, &Quick);
+    if (op->function != NULL) {
+        PyObject *result = is_left ? at_once(op->function, op->kinds, x, y, 0) : at_once(op->function, op->kinds, y, x, 1);
+        if (result != NULL || PyErr_Occurred()) return result;
+    }
+    if (is_left) {
+        PyObject *result = by_python(op->method, x, y, NULL);
+        if (result != Py_NotImplemented || !PyObject_TypeCheck(y, &Quick)) return result;
+        Py_DECREF(result);
+    }
+    return by_python(op->reflected, y, x, NULL);
+}
+
+/* x op= y. The array is written to where nobody can come between the look at it and the end: NumPy keeps the lock for
+   so few elements. A number gets another value. */
+static PyObject *in_place(PyObject *x, PyObject *y, const Operation *op)
+{
+    PyObject *a = value_of(x);
+    if (a != NULL && op->function != NULL && !PyArray_CheckExact(a)) {
+        PyObject *result = at_once(op->function, op->kinds, x, y, 0);
+        if (result != NULL || PyErr_Occurred()) return result;
+    }
+    else if (a != NULL && op->function != NULL && size_of(a) <= under_lock && may_write(SLOT(x, at_alias)) &&
+             has_kind(op->kinds, number_of(a))) {
+        int number;
+        PyObject *b = operand(y, &number);
+        if (b != NULL && size_of(b) <= under_lock) {
+            PyObject *value = quietly(op->in_place, a, b);
+            if (value != NULL) {
+                Py_DECREF(value);
+                return Py_NewRef(x);
+            }
+            if (PyErr_Occurred()) return NULL;
+        }
+    }
+    return by_python(op->in_place_method, x, y, NULL);
+}
+
+#define OPERATOR(name, which)                                                                                        \
+    static PyObject *name(PyObject *x, PyObject *y) { return binary(x, y, &operations[which]); }
+#define IN_PLACE(name, which)                                                                                        \
+    static PyObject *in_place_##name(PyObject *x, PyObject *y) { return in_place(x, y, &operations[which]); }
+
+/* A class that gets `__iadd__` from here also gets it in the place where sequences are extended, and what that says is
+   final: so what nobody knows is an error here. */
+static PyObject *in_place_add_or_error(PyObject *x, PyObject *y)
+{
+    PyObject *result = in_place(x, y, &operations[ADD]);
+    if (result != Py_NotImplemented) return result;
+    Py_DECREF(result);
+    result = PyNumber_Add(x, y);
+    PyNumberMethods *theirs = Py_TYPE(y)->tp_as_number;
+    if (result == NULL && PyErr_ExceptionMatches(PyExc_TypeError) && (theirs == NULL || theirs->nb_add == NULL))
+        PyErr_Format(PyExc_TypeError, "unsupported operand type(s) for +=: '%.100s' and '%.100s'", Py_TYPE(x)->tp_name,
+                     Py_TYPE(y)->tp_name);
+    return result;
+}
+
+OPERATOR(add, ADD)
+OPERATOR(subtract, SUB)
+OPERATOR(multiply, MUL)
+OPERATOR(divide, TRUEDIV)
+OPERATOR(floor_divide, FLOORDIV)
+OPERATOR(remain, MOD)
+OPERATOR(and, AND)
+OPERATOR(or, OR)
+OPERATOR(xor, XOR)
+OPERATOR(lshift, LSHIFT)
+OPERATOR(rshift, RSHIFT)
+OPERATOR(matmul, MATMUL)
+IN_PLACE(subtract, SUB)
+IN_PLACE(multiply, MUL)
+IN_PLACE(divide, TRUEDIV)
+IN_PLACE(floor_divide, FLOORDIV)
+IN_PLACE(remain, MOD)
+IN_PLACE(and, AND)
+IN_PLACE(or, OR)
+IN_PLACE(xor, XOR)
+IN_PLACE(lshift, LSHIFT)
+IN_PLACE(rshift, RSHIFT)
+IN_PLACE(matmul, MATMUL)
+
+static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus)
+{
+    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+    if (PyLong_CheckExact(y) && PyObject_TypeCheck(x, &Quick)) {
+        int overflow;
+        if (PyLong_AsLongAndOverflow(y, &overflow) == 2) {  /* a product, whose bits NumPy's are */
+            PyObject *result = at_once(PyNumber_Multiply, "iuf", x, x, 0);
+            if (result != NULL || PyErr_Occurred()) return result;
+        }
+    }
+    return binary(x, y, &operations[POW]);
+}
+
+static PyObject *in_place_power(PyObject *x, PyObject *y, PyObject *Py_UNUSED(modulus))
+{
+    return in_place(x, y, &operations[POW]);
+}
+
+static PyObject *compare(PyObject *x, PyObject *y, int op)
+{
+    const char *kinds = comparisons[op].kinds;
+    int number;
+    PyObject *a = value_of(x), *b = a == NULL ? NULL : operand(y, &number);
+    if (b != NULL && are_small_together(a, b) && has_kind(kinds, number_of(a)) && has_kind(kinds, number)) {
+        PyObject *value = compared_quietly(a, b, op);
+        if (value != NULL) return new_array(value, Py_NewRef(Py_None));
+        if (PyErr_Occurred()) return NULL;
+    }
+    return by_python(comparisons[op].method, x, y, NULL);
+}
+
+static PyObject *unary(PyObject *x, int which)
+{
+    PyObject *a = value_of(x);
+    if (a != NULL && size_of(a) <= largest && has_kind(unary_operations[which].kinds, number_of(a)) && enter()) {
+        Py_INCREF(a);
+        PyObject *value = leave(unary_operations[which].function(a));
+        Py_DECREF(a);
+        if (value != NULL) return new_array(value, Py_NewRef(Py_None));
+        if (PyErr_Occurred()) return NULL;
+    }
+    return by_python(unary_operations[which].method, x, NULL, NULL);
+}
+
+static PyObject *negative(PyObject *x) { return unary(x, NEG); }
+static PyObject *positive(PyObject *x) { return unary(x, POS); }
+static PyObject *absolute(PyObject *x) { return unary(x, ABS); }
+static PyObject *invert(PyObject *x) { return unary(x, INVERT); }
+
+/* ------------------------------------------------------------------------------------------- numbers of Python's */
+
+/* The value of a number, borrowed; NULL where it is none that is known. */
+static PyObject *known_number(PyObject *x)
+{
+    PyObject *value = value_of(x);
+    return value != NULL && !PyArray_CheckExact(value) ? value : NULL;
+}
+
+static int to_bool(PyObject *x)
+{
+    PyObject *value = known_number(x);
+    if (value != NULL) return PyObject_IsTrue(value);
+    PyObject *result = by_python(exits[TO_BOOL].method, x, NULL, NULL);
+    if (result == NULL) return -1;
+    int is_true = PyObject_IsTrue(result);
+    Py_DECREF(result);
+    return is_true;
+}
+
+static PyObject *to_number(PyObject *x, int which, PyObject *(*convert)(PyObject *), const char *kinds)
+{
+    PyObject *value = known_number(x);
+    if (value != NULL && has_kind(kinds, number_of(value))) {
+        Py_INCREF(value);
+        PyObject *result = convert(value);
+        Py_DECREF(value);
+        return result;
+    }
+    return by_python(exits[which].method, x, NULL, NULL);
+}
+
+static PyObject *to_int(PyObject *x) { return to_number(x, TO_INT, PyNumber_Long, REALS); }
+static PyObject *to_float(PyObject *x) { return to_number(x, TO_FLOAT, PyNumber_Float, REALS); }
+static PyObject *to_index(PyObject *x) { return to_number(x, TO_INDEX, PyNumber_Index, "iu"); }
+
+static Py_ssize_t length(PyObject *x)
+{
+    PyObject *value = value_of(x);
+    if (value != NULL && PyArray_CheckExact(value) && PyArray_NDIM((PyArrayObject *)value) > 0)
+        return PyArray_DIM((PyArrayObject *)value, 0);
+    PyObject *result = by_python(len_method, x, NULL, NULL);
+    if (result == NULL) return -1;
+    Py_ssize_t n = PyLong_AsSsize_t(result);
+    Py_DECREF(result);
+    return n;
+}

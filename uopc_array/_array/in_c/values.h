@@ -1,0 +1,261 @@
+/* What Python has told about its classes, the values that arrays hold, and calls of NumPy's on them. */
+static PyTypeObject *array_type, *root_type, *part_type;
+static Py_ssize_t at_value, at_alias, at_weak;                            /* slots of a handle */
+static Py_ssize_t at_base, at_memory, at_keys, at_writable;               /* slots of the alias of a view */
+static Py_ssize_t at_root_writable;                                       /* of the alias of an array with views */
+static PyObject *quiet;                                                   /* the context in which NumPy does not warn */
+static Py_ssize_t largest, under_lock, most_lenses;
+static PyObject *programs, *lenses;                                       /* what computes, and views, by what they are of */
+static PyObject *view_types;                                              /* of lenses that strides describe */
+static PyTypeObject Quick;
+
+enum { MOST_ITEMS = 24 };                                                 /* of what tells such functions apart */
+
+#define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
+
+typedef PyObject *(*Binary)(PyObject *, PyObject *);
+
+enum { AT_ONCE, OF_ONE_AT_ONCE, OF_KNOWN, VIEW_AT_ONCE, VIEW_OF_KNOWN, MAKES_VALUES, N_FUNCTIONS };
+
+static struct { const char *name; PyObject *function; } by_name[N_FUNCTIONS] = {
+    [AT_ONCE] = {"at_once"}, [OF_ONE_AT_ONCE] = {"of_one_at_once"}, [OF_KNOWN] = {"of_known"},
+    [VIEW_AT_ONCE] = {"view_at_once"}, [VIEW_OF_KNOWN] = {"view_of_known"}, [MAKES_VALUES] = {"makes_values"},
+};
+
+static PyObject *on_array, *is_writable_name;                             /* names */
+static PyObject *get_method, *set_method, *del_method, *end_method, *len_method;
+
+static PyObject *for_python(int which, PyObject *const *args, Py_ssize_t n)
+{
+    if (by_name[which].function == NULL) {
+        PyErr_Format(PyExc_TypeError, "%s: there is no function yet; call connect_function(...) first", by_name[which].name);
+        return NULL;
+    }
+    return PyObject_Vectorcall(by_name[which].function, args, n, NULL);
+}
+
+/* The longer way: method(x, y), or method(x) where `y` is NULL, or method(x, y, z). */
+static PyObject *by_python(PyObject *method, PyObject *x, PyObject *y, PyObject *z)
+{
+    if (method == NULL) {
+        PyErr_SetString(PyExc_TypeError, "Quick: there are no methods yet; call connect(...) first");
+        return NULL;
+    }
+    PyObject *args[3] = {x, y, z};
+    return PyObject_Vectorcall(method, args, y == NULL ? 1 : z == NULL ? 2 : 3, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------------ values */
+
+/* The place of a scalar's type among NumPy's dtypes; -1 where it is none of ours. */
+static int number_of_scalar(PyObject *x)
+{
+    PyTypeObject *type = Py_TYPE(x);
+    if (type == &PyDoubleArrType_Type) return NPY_DOUBLE;
+    if (type == &PyLongArrType_Type) return NPY_LONG;
+    if (type == &PyBoolArrType_Type) return NPY_BOOL;
+    if (type == &PyFloatArrType_Type) return NPY_FLOAT;
+    if (type == &PyIntArrType_Type) return NPY_INT;
+    if (type == &PyLongLongArrType_Type) return NPY_LONGLONG;
+    if (type == &PyCDoubleArrType_Type) return NPY_CDOUBLE;
+    if (type == &PyCFloatArrType_Type) return NPY_CFLOAT;
+    if (type == &PyByteArrType_Type) return NPY_BYTE;
+    if (type == &PyUByteArrType_Type) return NPY_UBYTE;
+    if (type == &PyShortArrType_Type) return NPY_SHORT;
+    if (type == &PyUShortArrType_Type) return NPY_USHORT;
+    if (type == &PyUIntArrType_Type) return NPY_UINT;
+    if (type == &PyULongArrType_Type) return NPY_ULONG;
+    if (type == &PyULongLongArrType_Type) return NPY_ULONGLONG;
+    return -1;
+}
+
+/* The place of the dtype of a value, an array or a scalar, among NumPy's. */
+static int number_of(PyObject *value)
+{
+    return PyArray_CheckExact(value) ? PyArray_TYPE((PyArrayObject *)value) : number_of_scalar(value);
+}
+
+static char kind_of_number(int number)
+{
+    if (PyTypeNum_ISBOOL(number)) return 'b';
+    if (number < 0) return 0;
+    if (PyTypeNum_ISUNSIGNED(number)) return 'u';
+    if (PyTypeNum_ISSIGNED(number)) return 'i';
+    return PyTypeNum_ISFLOAT(number) ? 'f' : PyTypeNum_ISCOMPLEX(number) ? 'c' : 0;
+}
+
+static Py_ssize_t size_of(PyObject *value)
+{
+    return PyArray_CheckExact(value) ? PyArray_SIZE((PyArrayObject *)value) : 1;
+}
+
+/* Whether what has this alias is no view, or one of what its base still holds. */
+static int is_current(PyObject *alias)
+{
+    if (alias == Py_None || Py_TYPE(alias) == root_type) return 1;
+    if (Py_TYPE(alias) != part_type) return 0;
+    PyObject *base = SLOT(alias, at_base);
+    return Py_TYPE(base) == array_type && SLOT(alias, at_memory) == SLOT(base, at_value);
+}
+
+/* The value that an array holds, borrowed; NULL where it holds none, or is no array of ours. */
+static PyObject *value_of(PyObject *x)
+{
+    if (Py_TYPE(x) != array_type) return NULL;
+    PyObject *value = SLOT(x, at_value), *alias = SLOT(x, at_alias);
+    if (value == NULL || value == Py_None || alias == NULL || !is_current(alias)) return NULL;
+    return value;
+}
+
+static int may_write(PyObject *alias)
+{
+    if (alias == Py_None) return 1;
+    return SLOT(alias, Py_TYPE(alias) == part_type ? at_writable : at_root_writable) == Py_True;
+}
+
+/* A new array on a value and an alias, which it takes over. */
+static PyObject *new_array(PyObject *value, PyObject *alias)
+{
+    PyObject *x = array_type->tp_alloc(array_type, 0);
+    if (x == NULL) {
+        Py_DECREF(value);
+        Py_DECREF(alias);
+        return NULL;
+    }
+    SLOT(x, at_value) = value;
+    SLOT(x, at_alias) = alias;
+    SLOT(x, at_weak) = Py_NewRef(Py_False);
+    return x;
+}
+
+/* A new array on what a function has given, which it takes over: of no axes a number, unless it is to be an array. */
+static PyObject *array_on(PyObject *value, int is_array)
+{
+    if (PyArray_CheckExact(value) ? PyArray_NDIM((PyArrayObject *)value) > 0 : !is_array)
+        return new_array(value, Py_NewRef(Py_None));
+    PyObject *alias;
+    if (is_array) {
+        if (!PyArray_CheckExact(value)) Py_SETREF(value, PyArray_FromScalar(value, NULL));
+        alias = value == NULL ? NULL : PyObject_CallNoArgs((PyObject *)root_type);
+    }
+    else {
+        Py_SETREF(value, PyArray_Return((PyArrayObject *)Py_NewRef(value)));
+        alias = Py_NewRef(Py_None);
+    }
+    if (value == NULL || alias == NULL) {
+        Py_XDECREF(value);
+        Py_XDECREF(alias);
+        return NULL;
+    }
+    return new_array(value, alias);
+}
+
+/* What follows a call that may have failed: 0 where the longer way is to be gone, which has words for it. */
+static int is_for_python(void)
+{
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return 0;
+    PyErr_Clear();
+    return 1;
+}
+
+/* Enter the context in which NumPy does not warn; 0 where another thread is in there. */
+static int enter(void)
+{
+    if (PyContext_Enter(quiet) == 0) return 1;
+    PyErr_Clear();
+    return 0;
+}
+
+/* Leave it with what has been computed; NULL, without an exception where it is for Python to say what is wrong. */
+static PyObject *leave(PyObject *value)
+{
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyContext_Exit(quiet);
+    PyErr_Restore(type, error, trace);
+    if (value == NULL) is_for_python();
+    return value;
+}
+
+static PyObject *quietly(Binary function, PyObject *a, PyObject *b)
+{
+    if (!enter()) return NULL;
+    Py_INCREF(a);
+    Py_INCREF(b);
+    PyObject *value = leave(function(a, b));
+    Py_DECREF(a);
+    Py_DECREF(b);
+    return value;
+}
+
+static PyObject *compared_quietly(PyObject *a, PyObject *b, int op)
+{
+    if (!enter()) return NULL;
+    Py_INCREF(a);
+    Py_INCREF(b);
+    PyObject *value = leave(PyObject_RichCompare(a, b, op));
+    Py_DECREF(a);
+    Py_DECREF(b);
+    return value;
+}
+
+/* An operand beside a value: a value, or a number of Python's or NumPy's; borrowed, NULL where it is for Python. */
+static PyObject *operand(PyObject *y, int *number)
+{
+    PyObject *b = value_of(y);
+    if (b != NULL) {
+        *number = number_of(b);
+        return b;
+    }
+    if (PyLong_CheckExact(y)) {
+        *number = NPY_NOTYPE;  /* goes with all */
+        return y;
+    }
+    *number = PyFloat_CheckExact(y) ? NPY_DOUBLE : PyComplex_CheckExact(y) ? NPY_CDOUBLE : number_of_scalar(y);
+    return *number < 0 ? NULL : y;
+}
+
+/* function(a, b), or function(a) where `b` is NULL; NULL as above. */
+static PyObject *called_quietly(PyObject *function, PyObject *a, PyObject *b)
+{
+    if (!enter()) return NULL;
+    PyObject *args[2] = {Py_NewRef(a), Py_XNewRef(b)};
+    PyObject *value = leave(PyObject_Vectorcall(function, args, b == NULL ? 1 : 2, NULL));
+    Py_DECREF(a);
+    Py_XDECREF(b);
+    return value;
+}
+
+static int has_kind(const char *kinds, int number)
+{
+    if (kinds == NULL || *kinds == 0 || number == NPY_NOTYPE) return 1;
+    char kind = kind_of_number(number);
+    return kind != 0 && strchr(kinds, kind) != NULL;
+}
+
+/* Whether two values give what is small, as far as can be said without broadcasting them. */
+static int are_small_together(PyObject *a, PyObject *b)
+{
+    Py_ssize_t n = size_of(a);
+    if (!PyArray_CheckExact(b)) return n <= largest;
+    if (!PyArray_CheckExact(a)) return size_of(b) <= largest;
+    PyArrayObject *x = (PyArrayObject *)a, *y = (PyArrayObject *)b;
+    if (PyArray_NDIM(x) == PyArray_NDIM(y) && PyArray_CompareLists(PyArray_DIMS(x), PyArray_DIMS(y), PyArray_NDIM(x)))
+        return n <= largest;
+    Py_ssize_t m = size_of(b);
+    return n <= largest && m <= largest && n * m <= largest;
+}
+
+/* function(x, y), where `x` is an array, or function(y, x): a new array, or NULL, without an exception where it is for
+   Python. */
+static PyObject *at_once(Binary function, const char *kinds, PyObject *x, PyObject *y, int is_reflected)
+{
+    PyObject *a = value_of(x);
+    if (a == NULL) return NULL;
+    int number;
+    PyObject *b = operand(y, &number);
+    if (b == NULL || !are_small_together(a, b)) return NULL;
+    if (kinds != NULL && !(has_kind(kinds, number_of(a)) && has_kind(kinds, number))) return NULL;
+    PyObject *value = is_reflected ? quietly(function, b, a) : quietly(function, a, b);
+    return value == NULL ? NULL : new_array(value, Py_NewRef(Py_None));
+}
