@@ -13,8 +13,8 @@ The bound is where a statement costs alike both ways. To record an operation, pl
 20 us, whatever the size; NumPy passes over memory once an operation, which takes some 10 us for 32,768 elements in the
 cache, where a fused kernel passes once for all of them.
 
-The operators of the commonest operands are in C once more (the folder `in_c`), for the cost of Python's frames is several times
-that of NumPy's calls. Where that has not been built, the functions here do the same.
+The operators of the commonest operands are in C once more (the folder `in_c`), for Python's frames cost several times
+what NumPy's calls do. Where that has not been built, the functions here do the same.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import uopc_core
+from uopc_array._array.at_once import IN_C
 from uopc_array._functions.arguments import node_of
 
 __all__ = ["explain", "show_config"]
@@ -31,7 +32,10 @@ def explain(*arrays: Any) -> str:
 
 
 def show_config() -> None:
-    """Print the versions, the compiler with its flags, the cache of kernels and the number of threads."""
+    """Print the versions, whether the operators on small arrays have been compiled, the compiler with its flags, the
+    cache of kernels and the number of threads.
+    """
     print(f"Python {platform.python_version()} on {sys.platform} {platform.machine()}, NumPy {np.__version__}")
+    print(f"operators on small arrays: {'in Python' if IN_C is None else 'in C'}")
     for name, value in uopc_core.toolchain_summary().items():
         print(f"{name}: {value}")

@@ -62,7 +62,8 @@ static PyObject *plain_key(PyObject *key)
     return result;
 }
 
-/* The alias of what a step, a lens or a key, gives of `x`, whose value is `value`: a view. NULL where it is for Python. */
+/* The alias of what a step, a lens or a key, gives of `x`, whose value is `value`: a view.
+   NULL where it is for Python. */
 static PyObject *alias_of_part(PyObject *x, PyObject *value, PyObject *key, int may_be_written)
 {
     PyObject *alias = SLOT(x, at_alias), *base = x, *memory = value, *is_writable = Py_True, *keys;

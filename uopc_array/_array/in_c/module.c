@@ -37,7 +37,8 @@ static PyNumberMethods number_methods = {
     .nb_add = add, .nb_subtract = subtract, .nb_multiply = multiply, .nb_true_divide = divide,
     .nb_floor_divide = floor_divide, .nb_remainder = remain, .nb_power = power, .nb_matrix_multiply = matmul,
     .nb_and = and, .nb_or = or, .nb_xor = xor, .nb_lshift = lshift, .nb_rshift = rshift,
-    .nb_inplace_add = in_place_add_or_error, .nb_inplace_subtract = in_place_subtract, .nb_inplace_multiply = in_place_multiply,
+    .nb_inplace_add = in_place_add_or_error, .nb_inplace_subtract = in_place_subtract,
+    .nb_inplace_multiply = in_place_multiply,
     .nb_inplace_true_divide = in_place_divide, .nb_inplace_floor_divide = in_place_floor_divide,
     .nb_inplace_remainder = in_place_remain, .nb_inplace_power = in_place_power,
     .nb_inplace_matrix_multiply = in_place_matmul,
@@ -59,7 +60,6 @@ static PyTypeObject Quick = {
     .tp_as_mapping = &mapping_methods,
     .tp_richcompare = compare,
     .tp_finalize = end,
-    .tp_new = PyType_GenericNew,
 };
 
 /* ------------------------------------------------------------------------------------------------------ connecting */
@@ -106,7 +106,8 @@ static PyObject *connect(PyObject *Py_UNUSED(module), PyObject *args)
     PyTypeObject *array, *root, *part;
     PyObject *methods, *context, *views;
     if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!nnn", &PyType_Type, &array, &PyType_Type, &root, &PyType_Type, &part,
-                          &PyDict_Type, &methods, &PyContext_Type, &context, &PyFrozenSet_Type, &views, &largest, &under_lock, &most_lenses))
+                          &PyDict_Type, &methods, &PyContext_Type, &context, &PyFrozenSet_Type, &views,
+                          &largest, &under_lock, &most_lenses))
         return NULL;
     const struct { PyTypeObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
         {array, "_value", &at_value}, {array, "_alias", &at_alias}, {array, "_weak", &at_weak},

@@ -49,7 +49,8 @@ static PyObject *binary(PyObject *x, PyObject *y, const Operation *op)
 {
     int is_left = PyObject_TypeCheck(x, &Quick);
     if (op->function != NULL) {
-        PyObject *result = is_left ? at_once(op->function, op->kinds, x, y, 0) : at_once(op->function, op->kinds, y, x, 1);
+        PyObject *result = is_left ? at_once(op->function, op->kinds, x, y, 0)
+                                   : at_once(op->function, op->kinds, y, x, 1);
         if (result != NULL || PyErr_Occurred()) return result;
     }
     if (is_left) {

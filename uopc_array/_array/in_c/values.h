@@ -5,7 +5,7 @@ static Py_ssize_t at_base, at_memory, at_keys, at_writable;               /* slo
 static Py_ssize_t at_root_writable;                                       /* of the alias of an array with views */
 static PyObject *quiet;                                                   /* the context in which NumPy does not warn */
 static Py_ssize_t largest, under_lock, most_lenses;
-static PyObject *programs, *lenses;                                       /* what computes, and views, by what they are of */
+static PyObject *programs, *lenses;                                       /* by what they are of */
 static PyObject *view_types;                                              /* of lenses that strides describe */
 static PyTypeObject Quick;
 
@@ -28,7 +28,8 @@ static PyObject *get_method, *set_method, *del_method, *end_method, *len_method;
 static PyObject *for_python(int which, PyObject *const *args, Py_ssize_t n)
 {
     if (by_name[which].function == NULL) {
-        PyErr_Format(PyExc_TypeError, "%s: there is no function yet; call connect_function(...) first", by_name[which].name);
+        PyErr_Format(PyExc_TypeError, "%s: there is no function yet; call connect_function(...) first",
+                     by_name[which].name);
         return NULL;
     }
     return PyObject_Vectorcall(by_name[which].function, args, n, NULL);
