@@ -37,7 +37,26 @@ def test_kernels_of_all_kinds_are_one_object(tmp_path: Path) -> None:
     assert len(set(entries)) == len(entries) > 20
     toolchain = find_toolchain()
     assert toolchain is not None
-    cache.compile_object(toolchain, join_kernels([*found.values()]), str(tmp_path / f"{'0' * 64}.so"), entries)
+    alike = {source.declared: [s for s in found.values() if s.declared == source.declared] for source in found.values()}
+    assert len(alike[frozenset()]) > 15
+    for number, together in enumerate(alike.values()):
+        path = tmp_path / f"{number:064x}.so"
+        cache.compile_object(toolchain, join_kernels(together), str(path), [source.entry for source in together])
+
+
+def test_what_one_kernel_says_of_a_function_is_not_so_for_another() -> None:
+    """Both call `hypot`: one on vectors, the other on single numbers, whose last bits are others."""
+    draw = np.random.default_rng(0)
+    x, y = draw.standard_normal((2, 331)).astype(np.float32) * 100
+
+    def both(x: Any, y: Any) -> list[Any]:
+        return [xp.hypot(x, y)[1:], xp.sum(xp.abs(x + 1j * y)[2:] * 3), xp.abs(x + 1j * y)[3:]]
+
+    results: list[Any] = []
+    for tier in ("compile", "interpret"):
+        with context(tier=tier, num_threads=1):
+            results.append([np.asarray(row).tobytes() for row in xp.jit(both)(xp.asarray(x), xp.asarray(y))])
+    assert results[0] == results[1]
 
 
 def many(x: Any) -> list[Any]:

@@ -23,6 +23,7 @@ __all__ = ["CSource", "Renderer", "join_kernels", "render", "render_function"]
 _ENTRY = "uopc_kernel"  # what the names of entries begin with; a digest follows, so that many fit into one object
 _DIGITS = 16  # of a digest
 _STATIC = re.compile(r"^static\b", re.MULTILINE)
+_TYPE = re.compile(r"^(?:typedef\b|#define\b)", re.MULTILINE)
 _DEBUG_LOOPS = 3  # the setting `debug` from which on loop nests are printed
 _SCALAR = "typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;"
 
@@ -62,6 +63,13 @@ class CSource:
     work: int
     scratch_bytes: int
     inplace: tuple[int, ...] = ()
+
+    @property
+    def declared(self) -> frozenset[str]:
+        """Functions of libraries, as it says that they are. In one text with another that calls them too, they would be
+        so for that as well: vectors would take the place of single calls.
+        """
+        return frozenset([text for text in self.prelude.values() if not _is_copied(text) and not _is_type(text)])
 
 
 def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec: bool = False) -> CSource:
@@ -131,8 +139,8 @@ def render_function(function: LoopNest, has_libmvec: bool) -> CSource:
 
 
 def join_kernels(sources: Sequence[CSource]) -> str:
-    """One text with the functions of all `sources`, each with its own copy of what it calls: as it would be compiled
-    alone.
+    """One text with the functions of all `sources`, which declare the same, each with its own copy of what it calls: as
+    it would be compiled alone.
     """
     types = {name: text for source in sources for name, text in source.prelude.items() if not _is_copied(text)}
     lines = [*types.values()]
@@ -147,6 +155,11 @@ def join_kernels(sources: Sequence[CSource]) -> str:
 
 def _is_copied(definition: str) -> bool:
     return _STATIC.search(definition) is not None
+
+
+def _is_type(definition: str) -> bool:
+    """Whether this is a type, or a macro."""
+    return _TYPE.search(definition) is not None
 
 
 def _assemble(function: LoopNest, writer: LoopWriter) -> tuple[dict[str, str], str, str]:

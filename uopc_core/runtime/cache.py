@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -135,7 +135,11 @@ def has_object(toolchain: Toolchain, source: str, folder: str) -> bool:
     return os.path.exists(_object_path(toolchain, source, folder))
 
 
-def compile_ahead(sources: Sequence[tuple[str, str]], join: Callable[[Sequence[int]], str]) -> None:
+def compile_ahead(
+    sources: Sequence[tuple[str, str]],
+    join: Callable[[Sequence[int]], str],
+    kind: Callable[[int], Hashable] = lambda _: None,
+) -> None:
     """Compile what is missing of pairs (C text, symbol), of which no two share a symbol, in few runs of the compiler:
     as many as there are CPUs, or as it takes for no object to have too many functions.
 
@@ -143,26 +147,42 @@ def compile_ahead(sources: Sequence[tuple[str, str]], join: Callable[[Sequence[i
 
     Args:
         join: the C text that has the functions of the sources with these numbers.
+        kind: of the source with this number; only those of one kind are compiled together.
     """
     toolchain, folder = find_toolchain(), cache_folder()
     if toolchain is None or folder is None:
         return
     missing = [i for i, (source, symbol) in enumerate(sources) if not is_compiled(source, symbol)]
-    n = min(max(current().num_threads, ceil(len(missing) / MAX_TOGETHER)), len(missing))
-    shares = _shares({i: len(sources[i][0]) for i in missing}, n) if len(missing) > n else []
     tasks: list[Task] = []
-    for share in shares:
+    for share in _shares(sources, missing, kind):
         keys = tuple([(toolchain, *sources[i]) for i in share])
         tasks.append(task_for(("kernels", keys), partial(_compile_together, keys, join(share), folder)))
     do_side_by_side(tasks, current().num_threads)
 
 
-def _shares(sizes: Mapping[int, int], n: int) -> list[list[int]]:
-    """The numbers in `n` lists of about the same size, the largest dealt out first."""
-    shares: list[list[int]] = [[] for _ in range(n)]
-    for i in sorted(sizes, key=lambda i: -sizes[i]):
-        min(shares, key=lambda share: sum([sizes[k] for k in share])).append(i)
+def _shares(
+    sources: Sequence[tuple[str, str]], missing: Sequence[int], kind: Callable[[int], Hashable]
+) -> list[list[int]]:
+    """The missing ones in lists, as many as there are CPUs or more; none where each would be alone in its list."""
+    n = current().num_threads
+    if len(missing) <= n:
+        return []
+    alike: dict[Hashable, list[int]] = {}
+    for i in missing:
+        alike.setdefault(kind(i), []).append(i)
+    shares: list[list[int]] = []
+    for numbers in alike.values():
+        n_lists = max(n * len(numbers) // len(missing), ceil(len(numbers) / MAX_TOGETHER))
+        shares += _dealt_out({i: len(sources[i][0]) for i in numbers}, min(n_lists, len(numbers)))
     return shares
+
+
+def _dealt_out(sizes: Mapping[int, int], n: int) -> list[list[int]]:
+    """The numbers in `n` lists of about the same size, the largest dealt out first."""
+    lists: list[list[int]] = [[] for _ in range(n)]
+    for i in sorted(sizes, key=lambda i: -sizes[i]):
+        min(lists, key=lambda numbers: sum([sizes[k] for k in numbers])).append(i)
+    return lists
 
 
 def object_with(symbols: Sequence[str], toolchain: Toolchain, source: str, folder: str) -> Library:

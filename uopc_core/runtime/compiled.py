@@ -75,7 +75,7 @@ def compile_kernels(plan: Plan) -> list[Any]:
     sources = _sources(plan)
     different = [*{source.text: source for source in sources}.values()]
     named = [(source.text, source.entry) for source in different]
-    compile_ahead(named, lambda chosen: join_kernels([different[i] for i in chosen]))
+    compile_ahead(named, lambda chosen: join_kernels([different[i] for i in chosen]), lambda i: different[i].declared)
     return compile_many([(source.text, source.entry) for source in sources])
 
 
