@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent
 # uopc_core from the bottom up. Modules of one row may import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
+        "collector",
         "containers",
         "dtype",
         "endings",

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from uopc_core.loop.loop_ir import LoopNest
 from uopc_core.loop.lower import lower_call
 from uopc_core.loop.rows import lower_rows
+from uopc_core.loop.space import space_of
 from uopc_core.schedule.kernel import Alike, KernelCall, alike
 
 __all__ = ["fuse_rows", "lower_group", "needed_outside"]
@@ -26,11 +27,12 @@ def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[Fus
     groups: list[FusedCalls] = []
     readers = Counter(slot for call in calls for slot in set(call.reads))
     tried: dict[Alike, bool] = {}  # a program that repeats itself has the same neighbours a thousand times
+    reduces = [bool(space_of(call.kernel).reductions) for call in calls]
     start = 0
     while start < len(calls):
         stop = start + 1
         for end in range(start + 2, min(len(calls), start + _MAX_GROUP) + 1):
-            if not _depends(calls[end - 1], calls[start : end - 1]):
+            if not any(reduces[start:end]) or not _depends(calls[end - 1], calls[start : end - 1]):
                 break
             candidate = tuple(calls[start:end])
             form, _, _ = alike(candidate, needed_outside(candidate, needed, readers))
@@ -48,9 +50,12 @@ def needed_outside(group: Sequence[KernelCall], needed: AbstractSet[int], reader
     """What `group` writes and somebody else reads: what is `needed` anyway, and what has more `readers` among the
     kernels than there are in the group.
     """
-    own = Counter(slot for call in group for slot in set(call.reads))
-    written = {slot for call in group for slot in call.outputs}
-    return frozenset(slot for slot in written if slot in needed or readers[slot] > own[slot])
+    own: dict[int, int] = {}
+    for call in group:
+        for slot in set(call.reads):
+            own[slot] = own.get(slot, 0) + 1
+    written = [slot for call in group for slot in call.outputs]
+    return frozenset([slot for slot in written if slot in needed or readers[slot] > own.get(slot, 0)])
 
 
 def lower_group(group: FusedCalls, needed: AbstractSet[int]) -> LoopNest:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Sequence
 
-from uopc_core.ir.composite import const_of
+from uopc_core.ir.composite import CONST_FORMS, const_of
 from uopc_core.ir.text import to_uir
 from uopc_core.ir.uop import UOp
 from uopc_core.ir.verify import verify
@@ -36,8 +36,9 @@ class Rewriter:
         src = x.src
         if not src:
             return None
-        kinds = tuple([(s.op, const_of(s) is not None) for s in src[:_MAX_KEYED_SOURCES]])
-        key = (x.op, src[0].dtype, kinds)
+        # a constant by the negative of its op
+        kinds = [-s.op if s.op in CONST_FORMS and const_of(s) is not None else s.op for s in src[:_MAX_KEYED_SOURCES]]
+        key = (x.op, src[0].dtype, *kinds)
         candidates = self._candidates.get(key)
         if candidates is None:
             candidates = self._candidates[key] = tuple([rule for rule in self.rules if rule.admits(x)])
@@ -87,7 +88,12 @@ def _to_fixpoint(roots: Sequence[UOp], step: Callable[[UOp], UOp | None]) -> lis
             if waiting:
                 stack += waiting
                 continue
-            new = _next_form(x, done, step)
+            over = _over_finished(x, done)
+            new = step(over) if over not in done and over.realized is None else None
+            if new is None or new is over:
+                done[x] = done.setdefault(over, over)
+                stack.pop()
+                continue
         if new in done:
             done[x] = done[new]
             stack.pop()
@@ -100,12 +106,9 @@ def _to_fixpoint(roots: Sequence[UOp], step: Callable[[UOp], UOp | None]) -> lis
     return [done[root] for root in roots]
 
 
-def _next_form(x: UOp, done: dict[UOp, UOp], step: Callable[[UOp], UOp | None]) -> UOp:
-    """`x` over its finished sources, or what a rule makes of it; `x` itself, then `done`, when neither changes it."""
-    if x.realized is None:
-        src = tuple([done[s] for s in x.src])
-        new = x.over(src) if src != x.src else step(x)
-        if new is not None and new is not x:
-            return new
-    done[x] = x
-    return x
+def _over_finished(x: UOp, done: dict[UOp, UOp]) -> UOp:
+    """`x` over what its sources have become, which no rule changes any more."""
+    if x.realized is not None:
+        return x
+    src = tuple([done[s] for s in x.src])
+    return x if src == x.src else x.over(src)

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from math import prod
 
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_inexact, is_integer
-from uopc_core.ir.composite import const_of, zeros_like
+from uopc_core.ir.composite import CONST_FORMS, const_of, zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.rewrite.pattern import Node, Rule, constant, node, variable
@@ -18,7 +18,8 @@ Leaf = Callable[..., UOp]
 
 x = variable("x")
 c = constant("c")
-_MOVES_SCALAR = (Ops.RESHAPE, Ops.PERMUTE, Ops.SHRINK, Ops.FLIP)
+# what moves a broadcast scalar, and what a broadcast may be there: of a scalar itself only a reshape makes anything
+_MOVES_SCALAR = {Ops.RESHAPE: None, **dict.fromkeys((Ops.PERMUTE, Ops.SHRINK, Ops.FLIP), CONST_FORMS)}
 
 
 def _over(op: Ops, inner: Ops) -> Node:
@@ -118,10 +119,6 @@ def _shrink_flip(x: UOp, out: UOp) -> UOp:
     return x.shrink(bounds).flip(flipped)
 
 
-def _is_joined(x: UOp) -> bool:
-    return x.op is Ops.CONCAT
-
-
 def _shrink_concat(out: UOp) -> UOp | None:
     """The one part that the slice lies in, if it does."""
     joined = out.src[0]
@@ -169,8 +166,8 @@ def _moves_nothing(x: UOp, out: UOp) -> bool:
 
 MOVEMENT_RULES: tuple[Rule, ...] = (
     *[
-        Rule(f"{op.name.lower()}-scalar", node(op, x), _broadcast_scalar, examples=_scalar_examples(op))
-        for op in _MOVES_SCALAR
+        Rule(f"{op.name.lower()}-scalar", node(op, x), _broadcast_scalar, examples=_scalar_examples(op), of=of)
+        for op, of in _MOVES_SCALAR.items()
     ],
     Rule(
         "reshape-same",
@@ -271,7 +268,7 @@ MOVEMENT_RULES: tuple[Rule, ...] = (
             leaf((4, 5)).flip((0, 1)).shrink([(1, 3), (4, 5)]),
         ],
     ),
-    Rule("shrink-concat", node(Ops.SHRINK, x), _shrink_concat, when=_is_joined, examples=_shrink_concat_examples),
+    Rule("shrink-concat", node(Ops.SHRINK, x), _shrink_concat, examples=_shrink_concat_examples, of={Ops.CONCAT}),
     Rule(
         "pad-nothing",
         node(Ops.PAD, x),

@@ -12,7 +12,7 @@ name; the node itself is `out`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from inspect import signature
 
@@ -149,10 +149,10 @@ class Node(Pattern):
         if x.op is not self.op or len(x.src) != len(self.src):
             return False
         if self.op not in COMMUTATIVE:
-            return all(pattern.match(s, captures) for pattern, s in zip(self.src, x.src, strict=True))
+            return _match_all(self.src, x.src, captures)
         before = captures.copy()
         for sources in (x.src, x.src[::-1]):
-            if all(pattern.match(s, captures) for pattern, s in zip(self.src, sources, strict=True)):
+            if _match_all(self.src, sources, captures):
                 return True
             captures.clear()
             captures.update(before)
@@ -167,6 +167,13 @@ class Node(Pattern):
             return False
         orders = (x.src, x.src[::-1]) if self.op in COMMUTATIVE else (x.src,)
         return any(all(p.may_be(s) for p, s in zip(self.src, sources, strict=True)) for sources in orders)
+
+
+def _match_all(patterns: Sequence[Pattern], sources: Sequence[UOp], captures: Captures) -> bool:
+    for pattern, s in zip(patterns, sources, strict=True):  # a loop, since `all` of a generator is two calls more
+        if not pattern.match(s, captures):
+            return False
+    return True
 
 
 def variable(name: str) -> Variable:
@@ -194,6 +201,7 @@ class Rule:
         build: the replacement, from what was matched; None leaves the node as it is.
         where: the dtypes of the first source for which it is exact.
         when: a further condition, from what was matched.
+        of: the ops that the first source may have; None admits all.
         examples: graphs to which the rule applies, for its test, over a function that makes a leaf of a shape; needed
             where the pattern alone does not say (the arguments of movement ops).
     """
@@ -204,6 +212,7 @@ class Rule:
         "build",
         "examples",
         "name",
+        "of",
         "pattern",
         "when",
         "where",
@@ -217,12 +226,14 @@ class Rule:
         where: Callable[[DType], bool] = _any_dtype,
         when: Condition | None = None,
         examples: Callable[[Callable[..., UOp]], Sequence[UOp]] | None = None,
+        of: Container[Ops] | None = None,
     ) -> None:
         self.name = name
         self.pattern = pattern
         self.build = build
         self.where = where
         self.when = when
+        self.of = of
         self.examples = examples
         self._build_names = tuple(signature(build).parameters)
         self._when_names = tuple(signature(when).parameters) if when is not None else ()
@@ -232,7 +243,12 @@ class Rule:
 
     def admits(self, x: UOp) -> bool:
         """Whether the op and dtype of `x`, the ops of its sources and which are constants leave the rule possible."""
-        if x.op is not self.pattern.op or not self.where(x.src[0].dtype):
+        first = x.src[0]
+        if (
+            x.op is not self.pattern.op
+            or not self.where(first.dtype)
+            or (self.of is not None and first.op not in self.of)
+        ):
             return False
         return self.pattern.admits(x)
 

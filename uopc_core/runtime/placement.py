@@ -7,7 +7,7 @@ a library or a region makes by itself stays where it was made: a copy would take
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from uopc_core.codegen.c_source import CSource
@@ -39,13 +39,14 @@ class Placement:
         self.outputs = list(dict.fromkeys(slot for slot, _ in plan.outputs if slot >= plan.n_inputs))
         lives = _lifetimes(plan, steps)
         owner = _taken_over(plan, steps, lives)
-        self.root = {slot: _root(owner, slot) for slot in (*lives, *self.outputs)}
+        self.root = _roots(owner, (*lives, *self.outputs))
         made_by_host = {self.root[slot] for slot in _made_by_hosts(steps)}
         self.made_first = [slot for slot in self.outputs if slot not in made_by_host]
+        kept = set(self.outputs)
         temporaries: dict[int, Lifetime] = {}
         for slot, life in lives.items():
             root = self.root[slot]
-            if root not in self.outputs:
+            if root not in kept:
                 known = temporaries.get(root, life)
                 temporaries[root] = replace(known, born=min(known.born, life.born), dies=max(known.dies, life.dies))
         self.dying: dict[int, list[int]] = {}
@@ -92,10 +93,11 @@ def _taken_over(plan: Plan, steps: Sequence[CSource | Between], lives: Mapping[i
     in place.
     """
     owner: dict[int, int] = {}
+    outputs = {slot for slot, _ in plan.outputs}
     for i, step in enumerate(steps):
         if not isinstance(step, CSource):
             continue
-        free = [slot for slot in step.outputs if slot in lives or slot in {o for o, _ in plan.outputs}]
+        free = [slot for slot in step.outputs if slot in lives or slot in outputs]
         for slot in step.inplace:
             if slot not in lives or lives[slot].dies != i:
                 continue
@@ -107,7 +109,15 @@ def _taken_over(plan: Plan, steps: Sequence[CSource | Between], lives: Mapping[i
     return owner
 
 
-def _root(owner: Mapping[int, int], slot: int) -> int:
-    while slot in owner:
-        slot = owner[slot]
-    return slot
+def _roots(owner: Mapping[int, int], slots: Iterable[int]) -> dict[int, int]:
+    """The last owner of each slot: of a loop that is written out, thousands of owners away."""
+    roots: dict[int, int] = {}
+    for first in slots:
+        slot = first
+        passed: list[int] = []
+        while slot not in roots and slot in owner:
+            passed.append(slot)
+            slot = owner[slot]
+        root = roots.setdefault(slot, slot)
+        roots.update(dict.fromkeys(passed, root))
+    return {slot: roots[slot] for slot in slots}

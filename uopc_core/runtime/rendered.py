@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from uopc_core.codegen.c_source import CSource, Renderer
+from uopc_core.collector import without_collection
 from uopc_core.loop.fuse import fuse_rows, lower_group, needed_outside
 from uopc_core.loop.loop_ir import print_function
 from uopc_core.runtime.toolchain import find_toolchain
@@ -23,7 +24,9 @@ def render_plan(plan: Plan) -> list[CSource | Between]:
     """The C of every kernel of `plan`, and its other steps, in order; the same list each time."""
     toolchain = find_toolchain()
     renderer = Renderer(toolchain is not None and toolchain.has_libmvec)
-    return [renderer.render(step.calls, step.needed) if isinstance(step, Fused) else step for step in fused_steps(plan)]
+    with without_collection():
+        steps = fused_steps(plan)
+        return [renderer.render(step.calls, step.needed) if isinstance(step, Fused) else step for step in steps]
 
 
 @dataclass(frozen=True)

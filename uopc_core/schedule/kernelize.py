@@ -55,6 +55,9 @@ _COSTS: dict[Ops, float] = {
 _CHEAP_TO_REDO = VIEW_OPS | {Ops.PAD}
 _ALONE = CALLS | {Ops.SCAN, Ops.SCATTER}
 _ALWAYS_MEMORY = _ALONE | {Ops.MATERIALIZE}
+_FORCE = _ALWAYS_MEMORY | {Ops.REDUCE, Ops.INDEX}
+_CHANGES_PLACE = MOVEMENT - {Ops.RESHAPE}  # which leaves the elements in their order
+_MANY = -1  # places
 
 
 def peel_reshape(node: UOp) -> UOp:
@@ -95,8 +98,9 @@ def is_inline_reduce(node: UOp) -> bool:
 def materialised_nodes(outputs: list[UOp]) -> set[UOp]:
     """The nodes below `outputs`, themselves included, whose value is stored."""
     order = walk(outputs)
-    consumers: dict[UOp, list[UOp]] = {node: [] for node in order}
+    consumers: dict[UOp, list[UOp]] = {}
     for node in order:
+        consumers[node] = []
         for s in node.src:
             consumers[s].append(node)
     stored = {peel_reshape(node) for node in outputs} | _forced(order)
@@ -109,11 +113,14 @@ def _forced(order: list[UOp]) -> set[UOp]:
     """What an op needs as memory, by its nature: its own result, or a source that is read at computed places."""
     stored: set[UOp] = set()
     for node in order:
-        if node.op in _ALWAYS_MEMORY or (node.op is Ops.REDUCE and not is_inline_reduce(node)):
+        op = node.op
+        if op not in _FORCE:
+            continue
+        if op in _ALWAYS_MEMORY or (op is Ops.REDUCE and not is_inline_reduce(node)):
             stored.add(node)
-        if node.op in CALLS:
-            stored.update(peel_movement(s) for s in node.src)
-        elif node.op in (Ops.INDEX, Ops.SCATTER):
+        if op in CALLS:
+            stored.update([peel_movement(s) for s in node.src])
+        elif op is Ops.INDEX or op is Ops.SCATTER:
             stored.add(node.src[0])
     return stored
 
@@ -124,36 +131,44 @@ def _store_what_is_dear(order: list[UOp], consumers: dict[UOp, list[UOp]], store
     sizes: dict[UOp, float] = {}
     folds: dict[UOp, int] = {}
     for node in order:
-        folds[node] = 0
-        if node.op in LEAVES and node.op is not Ops.RANDOM:
+        op = node.op
+        if op in LEAVES and op is not Ops.RANDOM:
             costs[node] = sizes[node] = 0.0
+            folds[node] = 0
             continue
-        cost = _COSTS.get(node.op, 0.0) + sum(costs[s] for s in node.src)
-        if node.op is Ops.REDUCE and node not in stored:
-            cost = (cost + 1.0) * prod(node.src[0].shape[len(node.shape) :])
+        cost = _COSTS.get(op, 0.0)
         # each consumer counts its share of a source, which is exact when all of them end in one kernel
-        own = 0.0 if node.op in MOVEMENT else 1.0
-        size = own + sum(sizes[s] / len(consumers[s]) for s in node.src)
-        places = sum(1 for c in consumers[node] if c.op in MOVEMENT)
-        if (places > 1 and cost >= _CHEAP_TO_REDO_AT_MANY_PLACES) or size > MAX_KERNEL_OPS:
+        size = 0.0 if op in MOVEMENT else 1.0
+        n_folds = 0
+        for s in node.src:
+            cost += costs[s]
+            size += sizes[s] / len(consumers[s])
+            n_folds = max(n_folds, folds[s])
+        if op is Ops.REDUCE and node not in stored:
+            cost = (cost + 1.0) * prod(node.src[0].shape[len(node.shape) :])
+        is_dear = cost >= _CHEAP_TO_REDO_AT_MANY_PLACES
+        if size > MAX_KERNEL_OPS or (is_dear and _n_moved(consumers[node]) > 1):
             stored.add(node)
-        if node.op is Ops.EXPAND and cost >= _CHEAP_TO_REDO_AT_MANY_PLACES and not _grows_inside(node):
+        if is_dear and op is Ops.EXPAND and not _grows_inside(node):
             stored.add(peel_reshape(node.src[0]))
             cost = 0.0
-        folds[node] = max([folds[s] for s in node.src], default=0) + _folds_what_moved(node)
-        if folds[node] > MAX_FOLDS:
+        n_folds += op is Ops.RESHAPE and _folds_what_moved(node)
+        if n_folds > MAX_FOLDS:
             stored.add(peel_reshape(node))
-            cost, size, folds[node] = 0.0, 0.0, 0
-        in_memory = node in stored
-        costs[node] = 0.0 if in_memory else cost
-        sizes[node] = 0.0 if in_memory else size
-        folds[node] = 0 if in_memory else folds[node]
+            cost, size, n_folds = 0.0, 0.0, 0
+        if node in stored:
+            cost, size, n_folds = 0.0, 0.0, 0
+        costs[node], sizes[node], folds[node] = cost, size, n_folds
     return costs
+
+
+def _n_moved(consumers: list[UOp]) -> int:
+    return sum([c.op in MOVEMENT for c in consumers])
 
 
 def _folds_what_moved(node: UOp) -> bool:
     """Whether this RESHAPE joins or splits axes that another movement op has changed."""
-    return node.op is Ops.RESHAPE and peel_reshape(node).op in MOVEMENT
+    return peel_reshape(node).op in MOVEMENT
 
 
 def _grows_inside(expand: UOp) -> bool:
@@ -171,21 +186,25 @@ def _store_what_is_computed_twice(
 
     The second may be far apart from the movement that is the reason: of ``y * a + roll(y * b)`` it is `y`.
     """
-    homes: dict[UOp, UOp | None] = {}  # the one kernel a node is computed in; None: several
+    homes: dict[UOp, UOp | None] = {}  # the one kernel a node is computed in; None: several, or none
     places = _Places()
     for node in reversed(order):
         if node in stored:
             homes[node] = node
             continue
-        above = [homes[c] for c in consumers[node]]
-        one = bool(above) and above[0] is not None and all(home is above[0] for home in above)
-        many = places.are_many(node, consumers[node], stored)
-        enough = _CHEAP_TO_REDO_AT_MANY_PLACES if one and many else _CHEAP_TO_REDO_IN_MANY_KERNELS
-        if (many or not one) and costs[node] >= enough and node.op not in _CHEAP_TO_REDO:
-            stored.add(node)
-            homes[node] = node
-        else:
-            homes[node] = above[0] if one else None
+        users = consumers[node]
+        home = homes[users[0]] if users else None
+        for c in users:
+            if homes[c] is not home:
+                home = None
+                break
+        many = places.are_many(node, users, stored)
+        homes[node] = home
+        if many or home is None:
+            enough = _CHEAP_TO_REDO_IN_MANY_KERNELS if home is None else _CHEAP_TO_REDO_AT_MANY_PLACES
+            if costs[node] >= enough and node.op not in _CHEAP_TO_REDO:
+                stored.add(node)
+                homes[node] = node
 
 
 class _Places:
@@ -193,20 +212,21 @@ class _Places:
 
     def __init__(self) -> None:
         self.numbers: dict[tuple[int, UOp], int] = {}  # of the place that an op leads to from another
-        self.of: dict[UOp, set[int]] = {}  # two of them at most, which is enough to know; 0 is the element itself
+        self.of: dict[UOp, int | None] = {}  # 0 is the element itself; None where nothing is computed
 
     def are_many(self, node: UOp, consumers: list[UOp], stored: set[UOp]) -> bool:
         """Whether a node that is not stored is computed at more than one place; its consumers have been asked for."""
-        found: set[int] = set()
+        found: int | None = None
         for c in consumers:
-            above = {0} if c in stored else self.of[c]
-            moves = c.op in MOVEMENT and c.op is not Ops.RESHAPE  # which leaves the elements in their order
-            found |= {self._below(place, c) for place in above} if moves else above
-        self.of[node] = set(sorted(found)[:2])
-        return len(found) > 1
-
-    def _below(self, place: int, op: UOp) -> int:
-        return self.numbers.setdefault((place, op), len(self.numbers) + 1)
+            place = 0 if c in stored else self.of[c]
+            if place is not None and place != _MANY and c.op in _CHANGES_PLACE:
+                place = self.numbers.setdefault((place, c), len(self.numbers) + 1)
+            if found is None:
+                found = place
+            elif place is not None and place != found:
+                found = _MANY  # and so are those of what it is made of: an op leads from two places to two
+        self.of[node] = found
+        return found == _MANY
 
 
 # --------------------------------------------------------------------------------------------- what runs as one kernel

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Sequence
 from math import prod
 from typing import Any
 
+from uopc_core.collector import without_collection
 from uopc_core.ir.calls import instance
 from uopc_core.ir.op import CALLS, Ops
 from uopc_core.ir.region import Region
@@ -72,7 +73,8 @@ def plan_for(canonical: Canonical) -> Plan:
     if plan is not None:
         _counts["hits"] += 1
         return plan
-    plan = _build(canonical)
+    with without_collection():
+        plan = _build(canonical)
     _counts["made"] += 1
     return _plans.add(canonical.key, plan)
 
