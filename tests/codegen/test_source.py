@@ -209,18 +209,11 @@ def test_no_scalar_function_takes_the_place_of_a_vector_one():
     if not has_libmvec():
         pytest.skip("no vector functions here")
     x = np.ones(100, np.float32)
-    text = "\n".join(
-        render_one([param(0, x).unary(op)]).text.split("typedef union")[0]
-        for op in sorted(REAL_MATH)
-        if REAL_MATH[op].arity == 1
-    )
-    functions = [f"{REAL_MATH[op].name}f" for op in sorted(REAL_MATH) if REAL_MATH[op].arity == 1]
-    unique = "\n".join(dict.fromkeys(text.split("\n")[:2])) + "\n"
-    bodies = {}
-    for op in sorted(REAL_MATH):
-        if REAL_MATH[op].arity == 1:
-            own = render_one([param(0, x).unary(op)]).text.split("typedef union")[0].split("\n", 2)[2]
-            bodies[op] = own
+    libms = [op for op in sorted(REAL_MATH) if REAL_MATH[op].arity == 1 and (op, dtypes.float32) not in OWN_MATH]
+    texts = {op: render_one([param(0, x).unary(op)]).text.split("typedef union")[0] for op in libms}
+    functions = [f"{REAL_MATH[op].name}f" for op in libms]
+    unique = "\n".join(dict.fromkeys("\n".join(texts.values()).split("\n")[:2])) + "\n"
+    bodies = {op: text.split("\n", 2)[2] for op, text in texts.items()}
     exported = "".join(f"void keep_{f}(float *y, const float *x, int64_t n) {{ {f}_v(y, x, n); }}\n" for f in functions)
     command = [
         "gcc",
@@ -247,7 +240,7 @@ def test_no_scalar_function_takes_the_place_of_a_vector_one():
         if line.strip().startswith(("call", "jmp")) and "." not in line
     }
     vector = {name for name in called if name.startswith("_ZGV")}
-    assert len(vector) == len([op for op in bodies if (op, dtypes.float32) not in OWN_MATH])
+    assert len(vector) == len(bodies)
     assert len({name[:6] for name in vector}) == 1, "all of one width"
     assert not called & set(functions)
 

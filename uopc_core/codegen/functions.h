@@ -10,6 +10,10 @@
 #define __builtin_fabsF __builtin_fabs
 #define __builtin_rintF __builtin_rint
 #define __builtin_infF __builtin_inf
+#define usual_powerF usual_power
+#define size_of_powerF size_of_power
+#define log_ofF log_of
+#define is_rareF is_rare
 
 /* ------------------------------------------------------------------------------------------------------- definitions */
 
@@ -133,25 +137,39 @@ static inline __attribute__((always_inline)) float exp2_nearf(float r) {
     return FUSED_SINGLE(FUSED_SINGLE(p, r, 0x1.62e43p-1f), r, 1);
 }
 
-/* a power of a normal number above 0 that is one itself; nan for what may be none, or has a small whole exponent */
-static inline __attribute__((always_inline)) double usual_power(double a, double b) {
+/* -1 or less where a number is not a normal one above 0 */
+static inline __attribute__((always_inline)) int64_t is_rare(double x) {
+    const union { double a; int64_t b; } bits = { x };
+    return (bits.b - 0x0010000000000000LL) | (0x7fefffffffffffffLL - bits.b);
+}
+
+static inline __attribute__((always_inline)) int32_t is_raref(float x) {
+    const union { float a; int32_t b; } bits = { x };
+    return (bits.b - 0x00800000) | (0x7f7fffff - bits.b);
+}
+
+/* a power of a normal number above 0 that is one itself; what may be none, or has a small whole exponent, leaves -1 or
+   less in `rare` */
+static inline __attribute__((always_inline)) double usual_power(double a, double b, int64_t *rare) {
     double low;
     const double high = log2_high(a, 0, &low), e = b * high, e_rest = FUSED(b, low, FUSED(b, high, -e));
     const union { double a; uint64_t b; } t = { e + 0x1.8p52 }, p = { exp2_near(e - (t.a - 0x1.8p52) + e_rest) };
     const union { uint64_t a; double b; } y = { p.b + (t.b << 52) };
-    const int normal = (a >= 0x1p-1022) & (a < __builtin_inf()) & (__builtin_fabs(e) < 1022);
-    const int small = (__builtin_rint(b) == b) & (__builtin_fabs(b) < 4);
-    return normal & !small ? y.b : __builtin_nan("");
+    const union { double a; int64_t b; } size = { __builtin_fabs(e) };
+    const int64_t small = (__builtin_rint(b) == b) & (__builtin_fabs(b) < 4) ? -1 : 0;
+    *rare = is_rare(a) | (0x408fefffffffffffLL - size.b) | small;
+    return y.b;
 }
 
-static inline __attribute__((always_inline)) float usual_powerf(float a, float b) {
+static inline __attribute__((always_inline)) float usual_powerf(float a, float b, int32_t *rare) {
     float low;
     const float high = log2_highf(a, 0, &low), e = b * high, e_rest = FUSED_SINGLE(b, low, FUSED_SINGLE(b, high, -e));
     const union { float a; uint32_t b; } t = { e + 0x1.8p23f }, p = { exp2_nearf(e - (t.a - 0x1.8p23f) + e_rest) };
     const union { uint32_t a; float b; } y = { p.b + (t.b << 23) };
-    const int normal = (a >= 0x1p-126f) & (a < __builtin_inff()) & (__builtin_fabsf(e) < 126);
-    const int small = (__builtin_rintf(b) == b) & (__builtin_fabsf(b) < 4);
-    return normal & !small ? y.b : __builtin_nanf("");
+    const union { float a; int32_t b; } size = { __builtin_fabsf(e) };
+    const int32_t small = (__builtin_rintf(b) == b) & (__builtin_fabsf(b) < 4) ? -1 : 0;
+    *rare = is_raref(a) | (0x42fbffff - size.b) | small;
+    return y.b;
 }
 
 /* the power of |a| above 0, by the same steps, where it may be a subnormal number, 0 or infinite: the power of two goes to
@@ -205,59 +223,99 @@ VECTOR FLOAT powF(FLOAT, FLOAT);
 /* libm's where nothing is rounded once at the speed of a product */
 
 #if defined __FP_FAST_FMA || defined __FMA__ || defined __aarch64__
-static void power_16(double *y, const double *a, const double *b, int64_t n) {
-    double y128[128];
+static void powerF_16(FLOAT *y, const FLOAT *a, const FLOAT *b, int64_t n) {
+    FLOAT y128[128];
     for (int64_t i = 0, m = 128; i < n; i += m, a += m, b += m) {
         m = n - i < 128 ? n - i : 128;
-        int64_t rare = 0;
-        for (int64_t j = 0; j < m; j += 16)
-#pragma omp simd
-            for (int k = 0; k < 16; k++) y128[j + k] = usual_power(a[j + k], b[j + k]);
-#pragma omp simd reduction(|:rare)
-        for (int64_t j = 0; j < (m & -16); j++) rare |= y128[j] != y128[j];
-        if (rare)
+        __typeof__(is_rareF(0)) rare = 0, found;
+#pragma omp simd reduction(|:rare) private(found)
+        for (int64_t j = 0; j < (m & -16); j++) y128[j] = usual_powerF(a[j], b[j], &found), rare |= found;
+        if (rare < 0)
             for (int64_t j = 0; j < m; j += 16)
 #pragma omp simd
                 for (int k = 0; k < 16; k++) {
-                    const double x = a[j + k], e = b[j + k];
-                    y128[j + k] = small_powerF(x, e, any_powerF(x, e, size_of_power(x, e)));
+                    const FLOAT x = a[j + k], e = b[j + k];
+                    y128[j + k] = small_powerF(x, e, any_powerF(x, e, size_of_powerF(x, e)));
                 }
-        __builtin_memcpy(y + i, y128, m * sizeof(double));
+        __builtin_memcpy(y + i, y128, m * sizeof(FLOAT));
     }
 }
 #else
-static void power_16(double *y, const double *a, const double *b, int64_t n) {
+static void powerF_16(FLOAT *y, const FLOAT *a, const FLOAT *b, int64_t n) {
     for (int64_t i = 0; i < n; i += 16)
 SIMD
         for (int k = 0; k < 16; k++) y[i + k] = small_powerF(a[i + k], b[i + k], powF(a[i + k], b[i + k]));
 }
 #endif
 
-#if defined __FP_FAST_FMA || defined __FMA__ || defined __aarch64__
-static void powerf_16(float *y, const float *a, const float *b, int64_t n) {
-    float y128[128];
-    for (int64_t i = 0, m = 128; i < n; i += m, a += m, b += m) {
-        m = n - i < 128 ? n - i : 128;
-        int32_t rare = 0;
-        for (int64_t j = 0; j < m; j += 16)
-#pragma omp simd
-            for (int k = 0; k < 16; k++) y128[j + k] = usual_powerf(a[j + k], b[j + k]);
+/* ---------------------------------------------------------------------------------------------------------- logarithms */
+
+/* log(2**k (1 + f)) = k log(2) + 2 atanh(s) of s = f / (2 + f), a series in the square of s; f is added by itself */
+
+static inline __attribute__((always_inline)) double log_of(double x, int64_t more) {
+    const union { double a; uint64_t b; } bits = { x };
+    const uint64_t above = bits.b - 0x3fe6a09e667f3bcdULL; /* the square root of 1/2 */
+    const double k = (double)(((int64_t)above >> 52) + more);
+    const union { uint64_t a; double b; } m = { bits.b - (above & 0xfff0000000000000ULL) };
+    const double f = m.b - 1, s = f / (m.b + 1), z = s * s, w = z * z;
+    const double a = FUSED(0x1.2b584aae78a57p-3, w, FUSED(0x1.39fe606542ddep-3, z, 0x1.7462b4ab2ef6bp-3));
+    const double b = FUSED(0x1.c71c62e5800a1p-3, z, 0x1.2492492df148dp-2);
+    const double c = FUSED(0x1.99999999952e2p-2, z, 0x1.5555555555558p-1);
+    const double rest = FUSED(-FUSED(FUSED(a, w, b), w, c), z, f);
+    return FUSED(k, 0x1.62e42fefa39efp-1, FUSED(k, 0x1.abc9e3b39803fp-56, FUSED(-s, rest, f)));
+}
+
+static inline __attribute__((always_inline)) float log_off(float x, int32_t more) {
+    const union { float a; uint32_t b; } bits = { x };
+    const uint32_t above = bits.b - 0x3f3504f3U; /* the square root of 1/2 */
+    const float k = (float)(((int32_t)above >> 23) + more);
+    const union { uint32_t a; float b; } m = { bits.b - (above & 0xff800000U) };
+    const float f = m.b - 1, s = f / (m.b + 1), z = s * s;
+    const float p = FUSED_SINGLE(FUSED_SINGLE(0x1.2ee61p-2f, z, 0x1.997c3p-2f), z, 0x1.55555cp-1f);
+    return FUSED_SINGLE(k, 0x1.62e43p-1f, FUSED_SINGLE(k, -0x1.05c61p-29f, FUSED_SINGLE(-s, FUSED_SINGLE(-p, z, f), f)));
+}
+
+/* of any number: of subnormal ones the digits are moved up first */
+static inline __attribute__((always_inline)) FLOAT any_logF(FLOAT x) {
+    const FLOAT tiny = sizeof(FLOAT) == 8 ? (FLOAT)0x1p-1022 : (FLOAT)0x1p-126;
+    const FLOAT y = log_ofF(x < tiny ? x * (FLOAT)0x1p54 : x, x < tiny ? -54 : 0);
+    const FLOAT corner = x == 0 ? -__builtin_infF() : x < 0 ? (FLOAT)__builtin_nan("") : x;
+    return (x > 0) & (x < __builtin_infF()) ? y : corner;
+}
+
+static void np_logF_16(FLOAT *y, const FLOAT *x, int64_t n) {
+    for (int64_t i = 0, m = 256; i < n; i += m) {
+        m = n - i < 256 ? n - i : 256;
+        __typeof__(is_rareF(0)) rare = 0;
 #pragma omp simd reduction(|:rare)
-        for (int64_t j = 0; j < (m & -16); j++) rare |= y128[j] != y128[j];
-        if (rare)
-            for (int64_t j = 0; j < m; j += 16)
+        for (int64_t j = i; j < i + (m & -16); j++) rare |= is_rareF(x[j]);
+        for (int64_t j = i; j < i + m; j += 16)
+            if (rare >= 0)
 #pragma omp simd
-                for (int k = 0; k < 16; k++) {
-                    const float x = a[j + k], e = b[j + k];
-                    y128[j + k] = small_powerF(x, e, any_powerF(x, e, size_of_powerf(x, e)));
-                }
-        __builtin_memcpy(y + i, y128, m * sizeof(float));
+                for (int k = 0; k < 16; k++) y[j + k] = log_ofF(x[j + k], 0);
+            else
+#pragma omp simd
+                for (int k = 0; k < 16; k++) y[j + k] = any_logF(x[j + k]);
     }
 }
-#else
-static void powerf_16(float *y, const float *a, const float *b, int64_t n) {
-    for (int64_t i = 0; i < n; i += 16)
-SIMD
-        for (int k = 0; k < 16; k++) y[i + k] = small_powerF(a[i + k], b[i + k], powF(a[i + k], b[i + k]));
+
+/* ----------------------------------------------------------------------------------------------------- error function */
+
+/* x + x p(x**2) up to 1, from there on 1 - q(x)**-8, polynomials of which the error in the result is spread evenly; from 4
+   on all round to 1. */
+
+static inline __attribute__((always_inline)) float np_erff(float x) {
+    const float size = __builtin_fabsf(x), a = size > 4 ? 4 : size, z = a * a;
+    float p = 0x1.4ae438p-14f;
+    p = FUSED_SINGLE(p, z, -0x1.a485b4p-11f), p = FUSED_SINGLE(p, z, 0x1.5419eep-8f);
+    p = FUSED_SINGLE(p, z, -0x1.b7fbb4p-6f), p = FUSED_SINGLE(p, z, 0x1.ce2d2p-4f);
+    p = FUSED_SINGLE(p, z, -0x1.81273ep-2f), p = FUSED_SINGLE(p, z, 0x1.06eba8p-3f);
+    float q = 0x1.1f31e6p-11f;
+    q = FUSED_SINGLE(q, a, -0x1.097ad6p-8f), q = FUSED_SINGLE(q, a, 0x1.26cc4ap-6f);
+    q = FUSED_SINGLE(q, a, -0x1.13f59cp-5f), q = FUSED_SINGLE(q, a, 0x1.324b18p-4f);
+    q = FUSED_SINGLE(q, a, 0x1.8cd58ep-5f), q = FUSED_SINGLE(q, a, 0x1.471512p-3f);
+    q = FUSED_SINGLE(q, a, 0x1.fe258ap-1f);
+    q *= q, q *= q, q *= q;
+    const float y = a < 1 ? FUSED_SINGLE(a, p, a) : 1 - 1 / q;
+    return __builtin_copysignf(x != x ? x : y, x);
 }
-#endif

@@ -28,7 +28,7 @@ _ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)")
 _NAME = re.compile(r"#define (\w+)|typedef .*?(\w+);|(\w+) ?[\[(]")
 _WORD = re.compile(r"\b([A-Za-z_]\w*)([ \n]?)")
 # a part of a name: a word of capitals, or the ending of a function of C's library
-_PART = re.compile(r"(?<![A-Z])(?:[A-Z]+2|[A-Z]+(?![A-Z0-9]))|(?<=[a-z0-9])[FW](?!\w)")
+_PART = re.compile(r"(?<![A-Z])(?:[A-Z]+2|[A-Z]+(?![A-Z0-9]))|(?<=[a-z0-9])[FW](?![A-Za-z0-9])")
 _CALL = re.compile(r"\b(OP|TIMES)\(")
 _OPERANDS = re.compile(r", (?![^(]*\))")  # of which none has a comma
 
@@ -53,19 +53,23 @@ def helper(
     Args:
         combine: the expression that ``OP(a, b)`` stands for.
         times: the same of ``TIMES(a, b)``.
-        meaning: what the capitals stand for. FLOAT says what F is as well, and COMPLEX what F, PART, WIDE and W are.
+        meaning: what the capitals stand for. FLOAT says what F is as well, and COMPLEX what F, PART, WIDE and W are;
+            a name may have F and W in it.
     Returns:
         what it is called in the source.
     """
     words = {"VECTOR": "", "SIMD": ""}
     parts: dict[str, str] = {}
+    names = {capitals: value for capitals, value in meaning.items() if isinstance(value, str)}
     for capitals, value in meaning.items():
         if isinstance(value, int | str):
             words[capitals] = parts[capitals] = str(value)
         else:
             words[capitals], parts[capitals] = C_TYPES[value], SHORT_NAMES[value]
             _add_parts(capitals, value, words, parts)
-    return _Copy(need, words, parts, {"OP": combine, "TIMES": times}).add(name)
+    for capitals, value in names.items():
+        words[capitals] = parts[capitals] = _PART.sub(lambda part: parts.get(part[0], part[0]), value)
+    return _Copy(need, words, parts, names, {"OP": combine, "TIMES": times}).add(name)
 
 
 def _add_parts(capitals: str, dtype: DType, words: dict[str, str], parts: dict[str, str]) -> None:
@@ -84,6 +88,7 @@ class _Copy:
     need: Need
     words: Mapping[str, str]
     parts: Mapping[str, str]
+    names: Mapping[str, str]  # among these, as they are written in the headers
     combine: Mapping[str, Combine | None]
 
     def add(self, name: str) -> str:
@@ -100,7 +105,8 @@ class _Copy:
     def definition(self, word: str) -> str | None:
         """The definition that `word` is a name of: of what its capitals stand for if there is one, else of any."""
         known = definitions()
-        for name in (self.spelled(word), word.replace("LANES", self.parts.get("LANES", "")), word):
+        written = _PART.sub(lambda part: self.names.get(part[0], part[0]), word)
+        for name in (written, self.spelled(word), word.replace("LANES", self.parts.get("LANES", "")), word):
             if name in known:
                 return name
         return None
