@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from uopc_core.dtype import dtypes
 from uopc_core.ir.composite import const_of, zeros_like
@@ -19,6 +20,7 @@ from uopc_core.ir.uop import UOp
 
 __all__ = [
     "Active",
+    "Boxes",
     "Flow",
     "Mask",
     "both",
@@ -33,21 +35,40 @@ __all__ = [
 ]
 
 
+Box = tuple[tuple[int, int], ...]  # bounds along each axis
+_MAX_BOXES = (
+    32  # that are compared with each other, since the time grows with the square: parts that an array is cut into
+)
+
+
+class Boxes(NamedTuple):
+    """Boxes in an array of `shape`."""
+
+    shape: tuple[int, ...]
+    boxes: tuple[Box, ...]
+
+
 class Mask:
     """A bool graph that is built when `node` is asked for, iteratively, from those of `parents`.
 
     Attributes:
         split: for a mask narrowed by a condition: the condition, what was narrowed, and whether the condition holds.
+        boxes: all places where it is alive, if that is known.
     """
 
-    __slots__ = ("built", "make", "parents", "split")
+    __slots__ = ("boxes", "built", "make", "parents", "split")
 
     def __init__(
-        self, make: Callable[[list[UOp]], UOp], *parents: Mask, split: tuple[UOp, Active, bool] | None = None
+        self,
+        make: Callable[[list[UOp]], UOp],
+        *parents: Mask,
+        split: tuple[UOp, Active, bool] | None = None,
+        boxes: Boxes | None = None,
     ) -> None:
         self.make = make
         self.parents = parents
         self.split = split
+        self.boxes = boxes
         self.built: UOp | None = None
 
     @property
@@ -140,7 +161,44 @@ def either(x: Active, y: Active) -> Active:
         (condition, whole, holds), (other, other_whole, other_holds) = x.split, y.split
         if condition is other and whole is other_whole and holds is not other_holds:  # the halves of a selection
             return whole
+    if x.boxes is not None and y.boxes is not None:
+        boxes = _united(x.boxes, y.boxes)
+        if boxes is not None and boxes.boxes == (tuple([(0, n) for n in boxes.shape]),):
+            return None  # the parts of a whole
+        return Mask(lambda alive: alive[0] | alive[1], x, y, boxes=boxes)
     return of_two(lambda a, b: a | b, x, y)
+
+
+def _united(x: Boxes, y: Boxes) -> Boxes | None:
+    """The same places in boxes, of which no two could be one; None where it would take long."""
+    done: list[Box] = [*x.boxes]
+    waiting = [*y.boxes]
+    while waiting:
+        box = waiting.pop()
+        for other in done:
+            both = _as_one(box, other)
+            if both is not None:
+                done.remove(other)
+                waiting.append(both)
+                break
+        else:
+            done.append(box)
+        if len(done) > _MAX_BOXES:
+            return None
+    return Boxes(x.shape, tuple(done))
+
+
+def _as_one(x: Box, y: Box) -> Box | None:
+    """The box of the places of two, which differ along one axis alone, and meet there."""
+    apart = [axis for axis in range(len(x)) if x[axis] != y[axis]]
+    if len(apart) > 1:
+        return None
+    if not apart:
+        return x
+    ((a, b), (c, d)) = x[apart[0]], y[apart[0]]
+    if max(a, c) > min(b, d):
+        return None
+    return (*x[: apart[0]], (min(a, c), max(b, d)), *x[apart[0] + 1 :])
 
 
 def moved(active: Active, move: Callable[[UOp], UOp]) -> Active:
@@ -152,10 +210,11 @@ def of_two(make: Callable[[UOp, UOp], UOp], x: Mask, y: Mask) -> Mask:
     return Mask(lambda alive: make(*alive), x, y)
 
 
-def padded(active: Active, shape: tuple[int, ...], move: Callable[[UOp], UOp]) -> Mask:
-    """The mask of numbers of `shape`, moved to where there are places that nothing came to."""
-    source = everywhere(shape) if active is None else active
-    return Mask(lambda alive: move(alive[0]), source)
+def padded(active: Active, shape: tuple[int, ...], move: Callable[[UOp], UOp], boxes: Boxes | None = None) -> Mask:
+    """The mask of numbers of `shape`, moved to where there are places that nothing came to: outside of `boxes`."""
+    if active is None:
+        return Mask(lambda alive: move(alive[0]), everywhere(shape), boxes=boxes)
+    return Mask(lambda alive: move(alive[0]), active)
 
 
 def everywhere(shape: tuple[int, ...], alive: bool = True) -> Mask:

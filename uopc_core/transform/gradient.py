@@ -24,7 +24,7 @@ from uopc_core.transform.linearizations import extern_tangents, linearization_of
 from uopc_core.transform.masks import anywhere, linear_backward
 from uopc_core.transform.partials import PARTIALS, factors_of
 from uopc_core.transform.regions import OF_REGION, pull_call
-from uopc_core.transform.transposes import is_linear
+from uopc_core.transform.transposes import is_linear, sum_of_part
 from uopc_core.transform.zero_derivative import ZERO_DERIVATIVE
 
 __all__ = ["dependents", "gradient", "passes", "placeholder", "pull_back"]
@@ -128,7 +128,10 @@ class _Cotangents:
                 if factor is not None and s in self.dependent:
                     self.add(s, times(flow, factor))
         elif is_linear(node):
+            alone = node.op is Ops.CONCAT and sum(s in self.dependent for s in node.src) == 1
             for s, passed in zip(node.src, linear_backward(node, flow), strict=True):
+                if alone and passed is not None and s in self.dependent:
+                    passed.raw = sum_of_part(passed.raw)
                 self.add(s, passed)
         else:
             self.send_linearized(node, flow)

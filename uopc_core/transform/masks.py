@@ -12,7 +12,7 @@ from uopc_core.dtype import dtypes
 from uopc_core.ir.composite import zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.transform.flow import Active, Flow, Mask, both, either, everywhere, moved, of_two, padded
+from uopc_core.transform.flow import Active, Boxes, Flow, Mask, both, either, everywhere, moved, of_two, padded
 from uopc_core.transform.transposes import TRANSPOSES, Transpose, last_writes, written
 
 __all__ = ["BACKWARD", "FORWARD", "anywhere", "linear_backward", "linear_forward"]
@@ -65,7 +65,8 @@ def _back_where(node: UOp, active: Active) -> Sequence[Active]:
 
 def _back_shrink(node: UOp, active: Active) -> Sequence[Active]:
     rule = TRANSPOSES[Ops.SHRINK]
-    return (padded(active, node.shape, lambda alive: _given(rule(node, alive)[0])),)
+    kept = Boxes(node.src[0].shape, (node.arg,))
+    return (padded(active, node.shape, lambda alive: _given(rule(node, alive)[0]), kept),)
 
 
 def _back_scan(node: UOp, active: Active) -> Sequence[Active]:

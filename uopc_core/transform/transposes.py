@@ -14,7 +14,7 @@ from uopc_core.ir.composite import iota, zeros_like
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["TRANSPOSES", "Transpose", "is_linear", "last_writes", "written"]
+__all__ = ["TRANSPOSES", "Transpose", "is_linear", "last_writes", "sum_of_part", "written"]
 
 Transpose = Callable[[UOp, UOp], tuple[UOp | None, ...]]
 
@@ -46,12 +46,36 @@ def _transpose_expand(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
     return (ct.permute([*rest, *grown]).reduce(Ops.ADD, len(grown)).reshape(old),)
 
 
-def _transpose_permute(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
-    axes = [node.arg.index(axis) for axis in range(len(node.arg))]
+def _total_of(ct: UOp) -> UOp | None:
+    """The REDUCE that `ct` is, where it has not been computed yet."""
     total = ct
     while total.op is Ops.RESHAPE and total.realized is None:
         total = total.src[0]
-    if total.op is not Ops.REDUCE or total.shape != ct.shape or total.realized is not None:
+    return total if total.op is Ops.REDUCE and total.shape == ct.shape and total.realized is None else None
+
+
+def sum_of_part(part: UOp) -> UOp:
+    """A part of a sum as the sum of the parts: of a product of matrices, which the sum may be, that is all there is to
+    compute, where nobody asks for the rest.
+    """
+    total = _total_of(part.src[0]) if part.op is Ops.SHRINK else None
+    if total is None:
+        return part
+    x = total.src[0]
+    return _part_of_product(x, [*part.arg, *[(0, n) for n in x.shape[total.ndim :]]]).reduce(*total.arg)
+
+
+def _part_of_product(x: UOp, bounds: list[tuple[int, int]]) -> UOp:
+    """``x.shrink(bounds)``, of operands where `x` is a product."""
+    if x.op is Ops.PERMUTE:
+        return _part_of_product(x.src[0], [bounds[x.arg.index(axis)] for axis in range(x.ndim)]).permute(x.arg)
+    return x.over(tuple([s.shrink(bounds) for s in x.src])) if x.op is Ops.MUL else x.shrink(bounds)
+
+
+def _transpose_permute(node: UOp, ct: UOp) -> tuple[UOp | None, ...]:
+    axes = [node.arg.index(axis) for axis in range(len(node.arg))]
+    total = _total_of(ct)
+    if total is None:
         return (ct.permute(axes),)
     # A broadcast's transpose has just summed: it does so over axes that are in order already, since the sum may be a
     # product of matrices, and turning its result around would be a copy.
