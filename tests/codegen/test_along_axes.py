@@ -35,6 +35,7 @@ def accepted(op, dtype, ndim=1):
     return True
 
 
+EXTREMES = (Ops.MAX, Ops.MIN)
 REDUCTIONS = [(op, d) for op in sorted(REDUCIBLE) for d in DTYPES if accepted(op, d)]
 
 
@@ -94,6 +95,33 @@ def test_sums_have_the_same_bits_however_the_elements_lie(shape, dtype):
             given = {node if node.op is Ops.PARAM else node.src[0]: memory}
             assert bits(evaluate([node.reduce(Ops.ADD, n)], given)[0]) == bits(wanted)
             assert bits(run([node.reduce(Ops.ADD, n)], [memory])[0]) == bits(wanted)
+
+
+PARTS = [(40, 17), (9, 100), (6, 515), (3, 1020)]
+
+
+@pytest.mark.parametrize("shape", PARTS, ids=str)
+@pytest.mark.parametrize(
+    ("op", "dtype"),
+    [(op, d) for op, d in REDUCTIONS if is_inexact(d) and op in (Ops.ADD, Ops.MUL, *EXTREMES)],
+    ids=CASE_ID,
+)
+def test_what_is_reduced_over_a_part_has_the_order_of_a_copy(op, dtype, shape):
+    """Rows that are not whole blocks; the part begins or ends where the memory does."""
+    at_end = shape[0] % 2 == 0
+    x = values((shape[0] + 1, shape[1] + 1), dtype)
+    x.reshape(-1)[::7], x.reshape(-1)[3::11] = 0.0, -0.0
+    if op is Ops.MUL:
+        x = np.where(x == 0, dtype.type(1.5), x / (1 + np.abs(x)) + dtype.type(0.75))
+    if shape[0] % 3 == 0:
+        x[1, 2], x[-2, -3] = np.inf, np.nan
+    bounds = [(1, n) if at_end else (0, n - 1) for n in x.shape]
+    part = x[1:, 1:] if at_end else x[:-1, :-1]
+    for computed in (False, True):
+        node, copy = param(0, x).shrink(bounds), param(0, part.copy())
+        if computed:
+            node, copy = (y * UOp.const(1.25, dtype, y.shape) for y in (node, copy))
+        assert bits(run([node.reduce(op, 2)], [x])[0]) == bits(run([copy.reduce(op, 2)], [part.copy()])[0])
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 15, 16, 17, 31, 32, 33, 511, 512, 513, 1024, 5000, 70001])

@@ -13,7 +13,7 @@ from __future__ import annotations
 from uopc_core.codegen.c_ops import combine
 from uopc_core.codegen.c_types import literal
 from uopc_core.codegen.helpers import Combine, Need, helper
-from uopc_core.dtype import DType, is_float
+from uopc_core.dtype import DType, is_complex, is_float
 from uopc_core.ir.op import SUM_BLOCK, Ops
 from uopc_core.loop.loop_ir import Acc
 from uopc_core.loop.space import IN_TURN, identity_of, is_ordered
@@ -116,7 +116,8 @@ def need_extreme(need: Need, acc: Acc, lanes: int) -> str:
 
 def need_append(need: Need, acc: Acc, lanes: int) -> str:
     """Define the function that takes elements which are not whole blocks, from the middle of a block on."""
-    return reduction_helper(need, "append_OP_TxLANES", acc, LANES=lanes, BLOCK=16 * lanes)
+    beside = 0 if is_complex(acc.dtype) else 1  # the product of a complex number and 1 may be another
+    return reduction_helper(need, "append_OP_TxLANES", acc, LANES=lanes, BLOCK=16 * lanes, SIDE_BY_SIDE=beside)
 
 
 def need_fold(need: Need, acc: Acc, lanes: int) -> str:

@@ -3,7 +3,8 @@
      OP(a, b)  two elements combined             LANES      accumulators that take elements in turn
      NOUN      what that gives, in words         FEW, MANY  so many for few elements, and for many
      FIRST     what changes nothing, 0 of a sum  BLOCK      elements of a block: 16 for each accumulator
-     TILE, COLUMNS  rows or columns that are reduced side by side */
+     TILE, COLUMNS  rows or columns that are reduced side by side
+     SIDE_BY_SIDE   1 where accumulators may take what changes nothing, else 0 */
 
 #include "kernels.h"
 
@@ -23,6 +24,7 @@
 #define PER_LINE 8
 #define AHEAD 16
 #define FEW_LEVELS 3
+#define SIDE_BY_SIDE 1
 #define fold_OP_TxLANES fold_OP_Tx8
 #define fold_OP_TxFEW fold_OP_Tx8
 #define fold_OP_TxMANY fold_OP_Tx32
@@ -123,15 +125,31 @@ static __attribute__((noinline)) T extreme_OP_TxLANES(T *restrict acc, const T *
     return found == 0 ? first_zero_TxLANES(x, n) : found;
 }
 
+/* k elements for accumulators from number `lane` on, the others take what changes nothing: a whole vector is written, since
+   the next one that is read would wait for a part of it */
+static inline void part_OP_TxLANES(T *restrict acc, const T *restrict x, int64_t lane, int64_t k) {
+    if (SIDE_BY_SIDE)
+#pragma omp simd
+        for (int64_t j = 0; j < LANES; j++) {
+            const T v = j >= lane && j < lane + k ? x[j - lane] : FIRST;
+            acc[j] = OP(v, acc[j]);
+        }
+    else
+        for (int64_t j = 0; j < k; j++) { acc[lane + j] = OP(x[j], acc[lane + j]); SCALAR; }
+}
+
 /* m more elements, of which the first is number `at` of its block */
 static void append_OP_TxLANES(T *restrict tree, int64_t *blocks, T *restrict acc, int64_t *at, const T *restrict x, int64_t m) {
     while (m > 0) {
         int64_t k = BLOCK - *at;
         if (k > m) k = m;
-        int64_t lane = *at % LANES;
+        const int64_t lane = *at % LANES, before = lane ? (k < LANES - lane ? k : LANES - lane) : 0;
         *at += k, m -= k;
-        for (; lane && k; lane = (lane + 1) % LANES, x++, k--) { acc[lane] = OP(*x, acc[lane]); SCALAR; }
-        OP_TxLANES(acc, x, k);
+        if (before) part_OP_TxLANES(acc, x, lane, before);
+        x += before, k -= before;
+        const int64_t rest = k % LANES;
+        OP_TxLANES(acc, x, k - rest);
+        if (rest) part_OP_TxLANES(acc, x + k - rest, 0, rest);
         x += k;
         if (*at < BLOCK) return;
         flush_OP_TxLANES(tree, (*blocks)++, acc);

@@ -149,9 +149,12 @@ def _store_what_is_dear(order: list[UOp], consumers: dict[UOp, list[UOp]], store
         is_dear = cost >= _CHEAP_TO_REDO_AT_MANY_PLACES
         if size > MAX_KERNEL_OPS or (is_dear and _n_moved(consumers[node]) > 1):
             stored.add(node)
-        if is_dear and op is Ops.EXPAND and not _grows_inside(node):
-            stored.add(peel_reshape(node.src[0]))
-            cost = 0.0
+        if op is Ops.EXPAND and cost:
+            if _grows_inside(node):  # computed once for all of these elements
+                cost *= node.src[0].size / max(node.size, 1)
+            elif is_dear:
+                stored.add(peel_reshape(node.src[0]))
+                cost = 0.0
         n_folds += op is Ops.RESHAPE and _folds_what_moved(node)
         if n_folds > MAX_FOLDS:
             stored.add(peel_reshape(node))
