@@ -15,10 +15,8 @@ import numpy as np
 from uopc_core.codegen.c_source import CSource, join_kernels
 from uopc_core.dtype import dtypes
 from uopc_core.errors import CompileError
-from uopc_core.forks import in_forked_child
 from uopc_core.interpret.externs import call_extern
 from uopc_core.ir.extern import EXTERNS
-from uopc_core.runtime.background import in_background
 from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.runtime.cache import compile_ahead, compile_many, is_compiled
 from uopc_core.runtime.executors import COMPILE, PreparedPlan
@@ -29,7 +27,6 @@ from uopc_core.runtime.rendered import Between, render_plan
 from uopc_core.runtime.runner import (
     CompiledProgram,
     ProgramStep,
-    prepare_runtime,
     prepare_runtime_meanwhile,
 )
 from uopc_core.runtime.toolchain import find_toolchain
@@ -37,7 +34,7 @@ from uopc_core.runtime.verified import program_step, verified_runs
 from uopc_core.schedule.steps import ExternCall, Plan, RegionCall
 from uopc_core.settings import current
 
-__all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use", "prepare_compiler", "uncompiled_sources"]
+__all__ = ["CompiledPlan", "compile_kernels", "kernels_in_use", "uncompiled_sources"]
 
 Array = np.ndarray[Any, Any]
 
@@ -87,26 +84,6 @@ def uncompiled_sources(plan: Plan) -> list[str]:
 def kernels_in_use(plan: Plan) -> bool:
     """Whether every kernel of `plan` belongs to a CompiledPlan of this process already."""
     return bool(_in_use) and all(hash(source.text) in _in_use for source in _sources(plan))
-
-
-def prepare_compiler() -> None:
-    """Have the compiler looked for, and with more than one thread what splits kernels among them compiled, while
-    something else is done.
-
-    Where both are known already, which they are for the whole machine after the first time, nothing happens.
-    """
-    if not _is_prepared:
-        _is_prepared.append(True)
-        in_background(_find_and_prepare)
-
-
-def _find_and_prepare() -> None:
-    if find_toolchain() is not None and current().num_threads > 1:
-        prepare_runtime()
-
-
-_is_prepared: list[bool] = []
-in_forked_child(_is_prepared.clear)
 
 
 class CompiledPlan:

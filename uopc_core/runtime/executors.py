@@ -16,12 +16,13 @@ from uopc_core.schedule.steps import PerPlan, Plan
 from uopc_core.settings import current, set_tiers
 
 if TYPE_CHECKING:
-    from uopc_core.runtime import auto, compiled, interpreted, rendered
+    from uopc_core.runtime import auto, compiled, interpreted, rendered, runner
 else:
     auto = LazyModule("uopc_core.runtime.auto", computes=True)
     compiled = LazyModule("uopc_core.runtime.compiled", computes=True)
     interpreted = LazyModule("uopc_core.runtime.interpreted", computes=True)
     rendered = LazyModule("uopc_core.runtime.rendered", computes=True)
+    runner = LazyModule("uopc_core.runtime.runner", computes=True)
 
 __all__ = [
     "COMPILE",
@@ -93,7 +94,7 @@ class Executor:
 # each loads its module at the first plan
 COMPILE = Executor(
     lambda plan: compiled.CompiledPlan(plan),
-    warm_up=lambda: compiled.prepare_compiler(),
+    warm_up=lambda: runner.prepare_compiler(),
     text=lambda plan: rendered.loops_and_c(plan),
 )
 INTERPRET = Executor(lambda plan: interpreted.InterpretedPlan(plan), numpy_work=inf)

@@ -28,7 +28,7 @@ from uopc_core.runtime.probe import flushes_subnormals
 from uopc_core.runtime.toolchain import find_toolchain, runtime_source
 from uopc_core.settings import current
 
-__all__ = ["CompiledProgram", "ProgramStep", "prepare_runtime", "prepare_runtime_meanwhile"]
+__all__ = ["CompiledProgram", "ProgramStep", "prepare_compiler", "prepare_runtime", "prepare_runtime_meanwhile"]
 
 # The layout of the structures of runtime.c, as strings of `struct`; P is a pointer.
 _STEP = struct.Struct("@PPPPiiqqqq")
@@ -241,6 +241,22 @@ def _load_runtime() -> Library:
     return object_with(_ENTRIES, found.for_runtime(), runtime_source(), folder)
 
 
+def prepare_compiler() -> None:
+    """Have the compiler looked for, and with more than one thread the runtime compiled, while something else is done:
+    the first time, loading what plans and writes kernels.
+
+    Where both are known already, which they are for the whole machine after the first time, nothing happens.
+    """
+    if not _is_prepared:
+        _is_prepared.append(True)
+        in_background(_find_and_prepare)
+
+
+def _find_and_prepare() -> None:
+    if find_toolchain() is not None and current().num_threads > 1:
+        prepare_runtime()
+
+
 def prepare_runtime() -> None:
     """Have the C runtime compiled, if it is not yet, and loaded.
 
@@ -265,8 +281,10 @@ def _prepare_or_note() -> None:
         raise
 
 
+_is_prepared: list[bool] = []
 _is_asked_for: list[bool] = []
 _has_failed: list[bool] = []
+in_forked_child(_is_prepared.clear)
 in_forked_child(_is_asked_for.clear)
 
 
