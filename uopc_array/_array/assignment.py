@@ -27,7 +27,8 @@ from uopc_array._array.view import View
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
 from uopc_core.frontend.cells import Cell, change_in_memory, is_leaf, make_leaf, write_element, write_in_memory
-from uopc_core.numerics.indexing import ParsedKey, advanced_orders, view_of, write_box
+from uopc_core.numerics.boxes import box_of
+from uopc_core.numerics.indexing import ParsedKey, advanced_orders, view_of
 
 __all__ = ["assign", "assigned", "changed_in_place", "check_assignable", "operand_for", "scattered", "value_node"]
 
@@ -46,9 +47,9 @@ def assigned(x: UOp, key: Any, value: Any) -> UOp:
         IndexError: see `parse_key`.
     """
     operand = operand_for(x.dtype, value)
-    written = write_box(x, key, lambda shape: value_node(operand, x.dtype, shape))
-    if written is not None:
-        return written
+    box = box_of(x.shape, key)
+    if box is not None:
+        return box.write(x, value_node(operand, x.dtype, box.kept))
     mask = _mask_alone(key)
     if mask is not None and _fits_under_mask(x, mask, operand):
         return _assigned_where(x, mask, operand)

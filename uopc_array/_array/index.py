@@ -20,7 +20,8 @@ from uopc_array._array.realize import NumPyArray, buffer_from_numpy, buffer_of_n
 from uopc_array._array.tracing import trace_error
 from uopc_core import TRACED, UOp, dtypes, is_bool, is_integer, name_of
 from uopc_core.errors import TraceError
-from uopc_core.numerics.indexing import ParsedKey, parse, picked, read_box, view_of
+from uopc_core.numerics.boxes import box_of
+from uopc_core.numerics.indexing import ParsedKey, parse, picked, view_of
 
 __all__ = [
     "ItemLens",
@@ -176,8 +177,8 @@ def is_plain_key(key: Any) -> bool:
 
 def read(x: UOp, key: Any) -> UOp:
     """``x[key]``."""
-    node = read_box(x, key)
-    return read_any(x, key) if node is None else node
+    box = box_of(x.shape, key)
+    return read_any(x, key) if box is None else box.read(x)
 
 
 def read_any(x: UOp, key: Any) -> UOp:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Any, Self, cast
 
 from uopc_array._array.assignment import assign
-from uopc_array._array.at_once import assigned_at_once, holds_value_to_read, holds_value_to_write, item_at_once
+from uopc_array._array.at_once import (
+    LARGEST,
+    assigned_at_once,
+    holds_value_to_read,
+    holds_value_to_write,
+    item_at_once,
+)
 from uopc_array._array.handle import Handle
 from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_element, read, read_any
 from uopc_core import Ops, UOp
 from uopc_core.errors import shortened
-from uopc_core.numerics.indexing import read_box
+from uopc_core.numerics.boxes import box_of
 
 __all__ = ["Items"]
 
@@ -29,6 +35,10 @@ class Items(Handle):
         Raises:
             IndexError: an index that is out of bounds, or no index at all.
         """
+        if self._value is None:
+            item = self._part_of_node(key)
+            if item is not None:
+                return item
         if self._value is not None or (self._own_node.op is _BUFFER and holds_value_to_read(self, key)):
             item = item_at_once(self, key)
             if item is not None:
@@ -39,9 +49,10 @@ class Items(Handle):
         uop = self._uop
         if uop.op is _BUFFER and not uop.flags and names_one_element(key, uop.shape):
             return self._from_uop(_const(uop.realized.array[key].item(), uop.dtype))
-        node = read_box(uop, key)
-        if node is not None:
-            return self._view(uop, node, ItemLens(key)) if node.shape else self._from_uop(node)
+        box = box_of(uop.shape, key)
+        if box is not None:
+            node = box.read(uop)
+            return self._view(uop, node, ItemLens(key)) if box.kept else self._from_uop(node)
         try:
             key = concrete_key(key)
             node = read_any(uop, key)
@@ -51,6 +62,20 @@ class Items(Handle):
             return self._from_uop(node)
         shares = is_basic(key) and not self._is_number
         return self._view(uop, node, ItemLens(key)) if shares else self._array_from_uop(node)
+
+    def _part_of_node(self, key: Any) -> Self | None:
+        """A box of an array that is no view, and that no other thread writes to; None for other keys, and for what is
+        small and in memory.
+        """
+        # one step
+        node, alias = self._own_node, self._own_alias
+        if self._is_shadowed or (alias is not None and (alias.is_view or alias.is_claim or alias.is_shared)):
+            return None
+        box = box_of(node.shape, key)
+        if box is None or (box.size <= LARGEST and node.op is _BUFFER):
+            return None
+        uop = box.read(node)
+        return self._view(node, uop, ItemLens(key)) if box.kept else self._from_uop(uop)
 
     def _item_of_shared(self, key: Any) -> Self:
         """An item of an array that several threads write to, without a hold on its memory."""

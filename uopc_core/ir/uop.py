@@ -76,9 +76,9 @@ def _forget(ref: Any) -> None:
     key: Hashable = ref.key
     try:
         # None at exit, when modules are taken down
-        if _table is not None and key in _table and _table[key] is ref:  # pyright: ignore[reportUnnecessaryComparison]
+        if _table is not None and _table[key] is ref:  # pyright: ignore[reportUnnecessaryComparison]
             del _table[key]
-    except KeyError:  # without a global lock another thread may take it out meanwhile
+    except KeyError:  # it has been taken out
         return
 
 
@@ -130,6 +130,17 @@ class UOp:
             if node is not None:
                 return node
         return _make(key, op, src, arg, dtype)
+
+    @staticmethod
+    def of_type(op: Ops, src: tuple[UOp, ...], arg: Any, shape: Shape, dtype: DType) -> UOp:
+        """As `new`, of an op whose dtype follows from its sources, for who knows the shape and the dtype already."""
+        key = (op, src, arg, None)
+        ref = _table.get(key)
+        if ref is not None:
+            node = ref()
+            if node is not None:
+                return node
+        return _make(key, op, src, arg, dtype, shape)
 
     @staticmethod
     def const(value: Scalar, dtype: DType, shape: Shape = ()) -> UOp:
@@ -433,9 +444,14 @@ class UOp:
         return UOp.new(Ops.CMPNE, (self, self._operand(other)))
 
 
-def _make(key: Hashable, op: Ops, src: tuple[UOp, ...], arg: Any, dtype: DType | None) -> UOp:
-    """The slow half of interning: infer the type, fill the fields, enter the node in the table."""
-    shape, dtype = INFER[op](op, src, arg, dtype)
+def _make(
+    key: Hashable, op: Ops, src: tuple[UOp, ...], arg: Any, dtype: DType | None, shape: Shape | None = None
+) -> UOp:
+    """The slow half of interning: infer the type, unless the shape is known, fill the fields, enter the node in the
+    table.
+    """
+    if shape is None or dtype is None:
+        shape, dtype = INFER[op](op, src, arg, dtype)
     if op is _BUFFER:
         return UOp.buffer(arg)
     node = _new(UOp)

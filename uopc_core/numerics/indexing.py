@@ -7,17 +7,16 @@ Source: https://numpy.org/doc/stable/user/basics.indexing.html
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from uopc_core.dtype import dtypes, is_bool
 from uopc_core.errors import IndexBoundsError, ShapeError
-from uopc_core.ir import Ops, UOp, composite
-from uopc_core.ir.op import VIEW_OPS
-from uopc_core.recent import Recent
+from uopc_core.ir import UOp, composite
+from uopc_core.numerics.boxes import box_of
 
-__all__ = ["ParsedKey", "advanced_orders", "is_plain", "parse", "picked", "read", "read_box", "view_of", "write_box"]
+__all__ = ["ParsedKey", "advanced_orders", "parse", "picked", "read", "view_of"]
 
 _FULL = slice(None)
 
@@ -178,9 +177,9 @@ def advanced_orders(key: ParsedKey) -> tuple[list[int], list[int]]:
 
 def read(x: UOp, items: Sequence[Any], positions_of_mask: Callable[[UOp], Sequence[UOp]]) -> UOp:
     """``x[items]``; see `parse`. An index out of bounds in an integer node is found when the value is computed."""
-    box = read_box(x, tuple(items))
+    box = box_of(x.shape, tuple(items))
     if box is not None:
-        return box
+        return box.read(x)
     key = parse(x.shape, items, positions_of_mask)
     view = view_of(x, key)
     return picked(view, key, lambda moved, arrays, _: moved.index(*arrays)) if key.arrays else view
@@ -194,83 +193,3 @@ def picked(view: UOp, key: ParsedKey, index: Callable[[UOp, Sequence[UOp], Seque
     """
     order, back = advanced_orders(key)
     return index(view.permute(order), key.arrays, order).permute(back)
-
-
-def is_plain(part: Any) -> bool:
-    """Whether this part of a slice needs no conversion."""
-    return part is None or type(part) is int
-
-
-def read_box(x: UOp, key: Any) -> UOp | None:
-    """The short way for leading ints in bounds and slices of step 1; None where the key has anything else."""
-    box = _box_of(x.shape, key)
-    if box is None:
-        return None
-    bounds, kept, is_part = box
-    if is_part:
-        x = UOp.new(Ops.SHRINK, (x,), bounds)
-    return x.reshape(kept)
-
-
-def write_box(x: UOp, key: Any, make_value: Callable[[tuple[int, ...]], UOp]) -> UOp | None:
-    """`x` with another value in what `read_box` reads; None where the key has anything but that.
-
-    Args:
-        make_value: makes the value, in the shape that it is given and the dtype of `x`.
-    """
-    box = _box_of(x.shape, key)
-    if box is None:
-        return None
-    bounds, kept, is_part = box
-    value = make_value(kept)
-    if not is_part:
-        return value.reshape(x.shape)
-    if value.op in VIEW_OPS and value is read_box(x, key):
-        return x
-    inner = tuple([stop - start for start, stop in bounds])
-    widths = tuple([(start, n - stop) for (start, stop), n in zip(bounds, x.shape, strict=True)])
-    return _whether_inside(inner, widths).where(UOp.new(Ops.PAD, (value.reshape(inner),), widths), x)
-
-
-def _box_of(shape: tuple[int, ...], key: Any) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...], bool] | None:
-    """What a key of leading ints and slices of step 1 selects: bounds of every axis, the shape of what is read, and
-    whether that is but a part.
-    """
-    items = cast("tuple[Any, ...]", key) if type(key) is tuple else (key,)
-    if len(items) > len(shape):
-        return None
-    bounds: list[tuple[int, int]] = []
-    kept: list[int] = []
-    is_part = False
-    for item, n in zip(items, shape, strict=False):
-        if type(item) is slice:
-            start, stop, step = item.start, item.stop, item.step
-            if (step is not None and (type(step) is not int or step != 1)) or not (is_plain(start) and is_plain(stop)):
-                return None
-            start, stop, _ = item.indices(n)
-            stop = max(start, stop)
-            kept.append(stop - start)
-        elif type(item) is int:
-            if not -n <= item < n:
-                return None
-            start = item % n
-            stop = start + 1
-        else:
-            return None
-        bounds.append((start, stop))
-        is_part = is_part or start > 0 or stop < n
-    for n in shape[len(items) :]:
-        bounds.append((0, n))
-        kept.append(n)
-    return tuple(bounds), tuple(kept), is_part
-
-
-def _whether_inside(inner: tuple[int, ...], widths: tuple[tuple[int, int], ...]) -> UOp:
-    """True in a box of shape `inner`, False in the margins of `widths` around it."""
-    known = _boxes.get((inner, widths))
-    if known is not None:
-        return known
-    return _boxes.add((inner, widths), UOp.const(True, dtypes.bool, inner).pad(widths))
-
-
-_boxes: Recent[Hashable, UOp] = Recent(1024)
