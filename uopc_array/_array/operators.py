@@ -59,6 +59,11 @@ def _arithmetic(name: str, op: Ops, general: NodeFunction, direct: str) -> NodeF
                         return _new(op, (node, other))
                 elif (type(y) is int and kind != "b") or (type(y) is float and kind in "fc"):
                     return _new(op, (node, const_node(name, y, node.dtype, node.shape)))
+        elif (type(x) is float or type(x) is int) and isinstance(y, Handle) and not y._weak:
+            node = y._uop
+            kind = node.dtype.kind
+            if kind in direct and (kind in "fc" or (type(x) is int and kind != "b")):
+                return _new(op, (const_node(name, x, node.dtype, node.shape), node))
         return general(x, y)
 
     return function
