@@ -12,7 +12,8 @@ from uopc_core import plan_stats, walk
 from uopc_core.interpret import immediate
 from uopc_core.runtime import execute
 from uopc_core.runtime.executors import Executor
-from uopc_core.schedule.canonical import Canonical
+from uopc_core.schedule.canonical import Canonical, canonicalise
+from uopc_core.schedule.structure import Recognised
 from uopc_core.tensor import Tensor
 
 
@@ -20,17 +21,24 @@ from uopc_core.tensor import Tensor
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many nodes each computation so far was of."""
     sizes: list[int] = []
-    run, evaluate_now = execute._run, immediate.evaluate_now
+    run, run_again, evaluate_now = execute._run, execute._run_again, immediate.evaluate_now
 
     def counting_run(canonical: Canonical, executor: Executor) -> Any:
         sizes.append(len(canonical.order))
         return run(canonical, executor)
+
+    def counting_run_again(known: Recognised, executor: Executor) -> Any:
+        size = len(canonicalise(known.outputs).order)
+        results = run_again(known, executor)
+        sizes.extend([] if results is None else [size])
+        return results
 
     def counting_evaluate(roots: Any) -> Any:
         sizes.append(len(walk(roots)))
         return evaluate_now(roots)
 
     monkeypatch.setattr(execute, "_run", counting_run)
+    monkeypatch.setattr(execute, "_run_again", counting_run_again)
     monkeypatch.setattr(execute, "evaluate_now", counting_evaluate)
     return sizes
 

@@ -7,7 +7,7 @@ holds. The planner and the compiler are loaded when the first graph needs them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +23,10 @@ from uopc_core.lazy import LazyModule
 from uopc_core.recent import Recent
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.executors import INTERPRET, Executor, current_executor
-from uopc_core.schedule.canonical import WORTH_KEEPING, Canonical, canonicalise, params_of, rebuild
+from uopc_core.schedule.canonical import WORTH_KEEPING, Canonical, Key, canonicalise, params_of, rebuild
 from uopc_core.schedule.library_work import may_be_contraction
 from uopc_core.schedule.shared import held_above, read_elsewhere
+from uopc_core.schedule.structure import Recognised, keep_structure, recognise
 
 if TYPE_CHECKING:
     from uopc_core.runtime import loops
@@ -52,13 +53,17 @@ class _Record:
     """What this process knows of a graph: its work, how often it ran, its NumPy program while that is how it runs.
 
     Attributes:
+        key: of the graph, the one object that all tables have, which they find without comparing.
+        kept_at: the run from which on its structure is kept; see `structure`.
         is_direct: it may be evaluated node by node; not so where only a plan tells sums from products of matrices.
     """
 
-    __slots__ = ("is_direct", "program", "runs", "work")
+    __slots__ = ("is_direct", "kept_at", "key", "program", "runs", "work")
 
     def __init__(self, canonical: Canonical) -> None:
+        self.key = canonical.key
         self.runs = 0
+        self.kept_at = 2
         self.work = sum(
             [
                 prod(node.shape) + CALL_WORK if op is not _CALL else _work_of_call(node)
@@ -77,7 +82,7 @@ def _work_of_call(node: UOp) -> int:
     return (region.elements + region.operations * CALL_WORK) // len(region.outputs)
 
 
-_records: Recent[Hashable, _Record] = Recent(MAX_RECORDS)  # by the key of the graph
+_records: Recent[Key, _Record] = Recent(MAX_RECORDS)  # by the key of the graph
 provide_loops(lambda keys: loops.loops_for(keys))
 
 
@@ -148,6 +153,11 @@ def _settle(computed: Mapping[UOp, Buffer]) -> None:
 def _compute(waiting: Sequence[UOp]) -> dict[UOp, Buffer]:
     """The memory of `waiting` and of whatever else was computed for a handle's sake."""
     executor = current_executor()
+    known = _known_with_others(waiting)
+    if known is not None:
+        results = _run_again(known, executor)
+        if results is not None:
+            return results
     if executor.numpy_work:
         outputs = _outputs_if_tiny(waiting)
         if outputs is not None:
@@ -156,29 +166,49 @@ def _compute(waiting: Sequence[UOp]) -> dict[UOp, Buffer]:
                 for node, value in zip(outputs, evaluate_now(outputs), strict=True)
             }
     try:
-        canonical = _with_others(waiting, executor)
+        *steps, canonical = _with_others(waiting, executor)
         results = _run(canonical, executor)
+        _keep_if_repeated((*steps, canonical), executor)
     except Exception:  # of what is computed along it is told to whoever asks for that
         canonical = canonicalise(waiting)
         results = _run(canonical, executor)
     return dict(zip(canonical.outputs, results, strict=True))
 
 
-def _with_others(waiting: Sequence[UOp], executor: Executor) -> Canonical:
-    """`waiting` with the handles' nodes that would compute again what is computed for it.
+def _known_with_others(waiting: Sequence[UOp]) -> Recognised | None:
+    """As the last of `_with_others`, of known structures; None where one of the steps to it is not known."""
+    roots = [*waiting]
+    while True:
+        known = recognise(roots)
+        if known is None or not known.shared:
+            return known
+        found = held_above(known.shared, {*known.nodes}, MAX_LOOKED_AT)
+        if not found:
+            return known
+        if len(found) > MAX_ALONG:
+            return None
+        roots += found
+
+
+def _with_others(waiting: Sequence[UOp], executor: Executor) -> list[Canonical]:
+    """`waiting` with the handles' nodes that would compute again what is computed for it, the last item; before it the
+    steps to there.
 
     Where these are many, the oldest are computed first, some at a time: so a plan is no larger for a longer loop.
     """
     roots = [*waiting]
+    steps: list[Canonical] = []
     while True:
         canonical = canonicalise(roots)
+        steps.append(canonical)
         shared = _read_elsewhere(canonical)
         found = held_above(shared, {node for node, _, _ in canonical.order}, MAX_LOOKED_AT) if shared else ()
         if not found:
-            return canonical
+            return steps
         if len(found) <= MAX_ALONG:
             roots += found
             continue
+        steps.clear()
         first = canonicalise(found[:MAX_ALONG])
         first = canonicalise([*found[:MAX_ALONG], *_read_elsewhere(first)])
         _settle(dict(zip(first.outputs, _run(first, executor), strict=True)))
@@ -226,8 +256,32 @@ def _is_tiny(outputs: dict[UOp, None], seen: dict[UOp, tuple[UOp, ...]]) -> bool
     return True
 
 
+def _run_again(known: Recognised, executor: Executor) -> dict[UOp, Buffer] | None:
+    """The memory of the outputs of a graph whose plan has been run before; None where it is to go the long way."""
+    record = _records.get(known.key)
+    if record is None or (record.runs + 1) * record.work < executor.numpy_work:
+        return None
+    plan = planner.known_plan(known.key)
+    if plan is None:
+        return None
+    record.runs += 1
+    bindings = known.bindings
+    results = executor.prepared(plan).run(bindings.buffers, bindings.scalars)
+    return dict(zip(known.outputs, results, strict=True))
+
+
+def _keep_if_repeated(steps: Sequence[Canonical], executor: Executor) -> None:
+    """Have graphs like these, of which the last has been run, recognised where that has a plan."""
+    record = _records.get(steps[-1].key)
+    if record is not None and record.runs >= record.kept_at and record.runs * record.work >= executor.numpy_work:
+        record.kept_at = 2 * record.runs  # seldom, where graphs of one key differ in what a structure has besides
+        for canonical in steps:
+            keep_structure(canonical)
+
+
 def _run(canonical: Canonical, executor: Executor) -> list[Buffer]:
     record = _records.get(canonical.key) or _records.add(canonical.key, _Record(canonical))
+    canonical.key = record.key
     record.runs += 1
     if record.runs * record.work < executor.numpy_work:
         if record.is_direct:

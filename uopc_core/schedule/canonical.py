@@ -21,7 +21,7 @@ from uopc_core.ir.op import ALONG_AXES, CALLS, ELEMENTWISE, FOR_DERIVATIVES, Ops
 from uopc_core.ir.region import Region
 from uopc_core.ir.uop import TYPED_BY_DTYPE, Scalar, UOp, walk
 
-__all__ = ["WORTH_KEEPING", "Bindings", "Canonical", "canonicalise", "params_of", "rebuild"]
+__all__ = ["WORTH_KEEPING", "Bindings", "Canonical", "Key", "canonicalise", "is_literal", "params_of", "rebuild"]
 
 _BUFFER, _CONST, _PARAM = Ops.BUFFER, Ops.CONST, Ops.PARAM
 _BROADCASTS = CONST_FORMS | {Ops.PARAM}
@@ -29,6 +29,22 @@ _LITERAL_FLOATS = frozenset({0.5, -0.5, 0.25, float("inf"), float("-inf")})
 _MAX_LITERAL = 16
 # what a handle of the user's may stand for without having been computed; movement alone costs nothing to redo
 WORTH_KEEPING = ELEMENTWISE | ALONG_AXES | CALLS | {Ops.CONCAT}
+
+
+class Key:
+    """What is equal for graphs that one plan serves: entries of all nodes, which are hashed once."""
+
+    __slots__ = ("_entries", "_hash")
+
+    def __init__(self, entries: Hashable) -> None:
+        self._entries = entries
+        self._hash = hash(entries)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Key and self._hash == other._hash and self._entries == other._entries
 
 
 class Bindings:
@@ -68,7 +84,7 @@ class Canonical:
 
     def __init__(
         self,
-        key: Hashable,
+        key: Key,
         order: list[Computed],
         outputs: list[UOp],
         n_roots: int,
@@ -115,7 +131,7 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
         elif op is _PARAM and node.arg[2] == "buffer":
             leaves[node] = len(leaves)
             entry = (_PARAM, node.shape, node.dtype)
-        elif number.op is _CONST and (number is node or _is_literal(number.arg)):
+        elif number.op is _CONST and (number is node or is_literal(number.arg)):
             order.append((node, op, src))  # one number in any shape is one entry, without the nodes that broadcast it
             entry = (_CONST, number_text(number.arg), node.dtype, node.shape)
         else:
@@ -141,7 +157,7 @@ def canonicalise(roots: Sequence[UOp], keep_held: bool = True) -> Canonical:
         entries.append(entry)
     outputs = list(dict.fromkeys([*roots, *held]))
     n_roots = len(set(roots))
-    key = (tuple(entries), tuple([numbers[node] for node in outputs]))
+    key = Key((tuple(entries), tuple([numbers[node] for node in outputs])))
     buffers = tuple([_memory_of(node) for node in leaves])
     scalars = tuple([leaf.arg if leaf.op is _CONST else leaf for leaf in bound])
     scalar_dtypes = [leaf.dtype for leaf in bound]
@@ -198,26 +214,26 @@ def _changing_constant(node: UOp) -> UOp | None:
     """The CONST or scalar PARAM that `node` broadcasts, when its value is to be a run-time scalar."""
     node = unbroadcast(node)
     if node.op is _CONST:
-        return None if _is_literal(node.arg) else node
+        return None if is_literal(node.arg) else node
     return node if node.op is _PARAM and node.arg[2] == "scalar" else None
 
 
 def _is_changing(node: UOp) -> bool:
     """Whether this is one number that does not belong to the key, in any shape."""
     node = unbroadcast(node)
-    return node.op is _CONST and not _is_literal(node.arg)
+    return node.op is _CONST and not is_literal(node.arg)
 
 
 def _is_constant(node: UOp) -> bool:
     """Whether this is one number that belongs to the key, in any shape."""
     node = unbroadcast(node)
-    return node.op is _CONST and _is_literal(node.arg)
+    return node.op is _CONST and is_literal(node.arg)
 
 
-def _is_literal(value: Scalar) -> bool:
+def is_literal(value: Scalar) -> bool:
     """Whether rules may look at this constant, so that its value belongs to the key."""
     if isinstance(value, complex):
-        return _is_literal(value.real) and _is_literal(value.imag)
+        return is_literal(value.real) and is_literal(value.imag)
     if isinstance(value, float):
         return value in _LITERAL_FLOATS or value != value or (abs(value) <= _MAX_LITERAL and value.is_integer())
     return -_MAX_LITERAL <= value <= _MAX_LITERAL

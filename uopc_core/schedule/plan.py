@@ -5,7 +5,7 @@ key.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -19,7 +19,7 @@ from uopc_core.ir.verify import verify
 from uopc_core.recent import Recent
 from uopc_core.rewrite.algebra import simplify
 from uopc_core.schedule.calls import fit_calls
-from uopc_core.schedule.canonical import Bindings, Canonical, canonicalise, rebuild
+from uopc_core.schedule.canonical import Bindings, Canonical, Key, canonicalise, rebuild
 from uopc_core.schedule.contraction import lower_contractions
 from uopc_core.schedule.invariant import narrow_reductions
 from uopc_core.schedule.kernel import Kernel, KernelCall
@@ -35,12 +35,12 @@ from uopc_core.schedule.plan_text import print_plan, verify_plan
 from uopc_core.schedule.steps import ExternCall, HostInput, Plan, PlanStep, RegionCall, ScalarInput, Slot
 from uopc_core.settings import current
 
-__all__ = ["clear_plans", "make_plan", "plan_for", "plan_stats"]
+__all__ = ["clear_plans", "known_plan", "make_plan", "plan_for", "plan_stats"]
 
 MAX_PLANS = 2048
 _DEBUG_GRAPHS = 2  # the setting `debug` from which on graphs are printed
 
-_plans: Recent[Hashable, Plan] = Recent(MAX_PLANS)  # by structural key
+_plans: Recent[Key, Plan] = Recent(MAX_PLANS)  # by structural key
 _counts = {"made": 0, "hits": 0}
 
 
@@ -69,14 +69,21 @@ def make_plan(outputs: Sequence[Any], keep_held: bool = True) -> tuple[Plan, Bin
 
 def plan_for(canonical: Canonical) -> Plan:
     """The plan of a canonical graph, from the cache where possible."""
-    plan = _plans.get(canonical.key)
+    plan = known_plan(canonical.key)
     if plan is not None:
-        _counts["hits"] += 1
         return plan
     with without_collection():
         plan = _build(canonical)
     _counts["made"] += 1
     return _plans.add(canonical.key, plan)
+
+
+def known_plan(key: Key) -> Plan | None:
+    """The plan of graphs of this key, if it is in the cache."""
+    plan = _plans.get(key)
+    if plan is not None:
+        _counts["hits"] += 1
+    return plan
 
 
 def _build(canonical: Canonical) -> Plan:

@@ -8,13 +8,14 @@ its references, and who it is by looking through the nodes that were made since.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from sys import getrefcount
+from operator import gt
+from sys import getrefcount, maxsize
 
 from uopc_core.ir.op import MOVEMENT
 from uopc_core.ir.uop import TRACED, UOp, latest_nodes
 from uopc_core.schedule.canonical import WORTH_KEEPING
 
-__all__ = ["held_above", "read_elsewhere"]
+__all__ = ["held_above", "most_references", "read_by_others", "read_elsewhere"]
 
 _FIRST_LOOK, _NEXT_LOOKS = 256, 8  # nodes looked at first, and how many times more each time
 _CHEAP = MOVEMENT - WORTH_KEEPING
@@ -39,6 +40,28 @@ def read_elsewhere(nodes: Sequence[UOp], sources: Iterable[tuple[UOp, ...]], out
             if node in uses:
                 uses[node] += 1
     return [node for node, n in suspects if n > uses[node]]
+
+
+def most_references(nodes: Sequence[UOp], sources: Iterable[tuple[UOp, ...]], outputs: Collection[UOp]) -> list[int]:
+    """How many references there are to each of `nodes`, as `read_elsewhere` takes them, in a list that alone holds
+    them, where nobody else would compute it again.
+    """
+    uses = dict.fromkeys(nodes, _ALONE - 1)
+    for src in sources:
+        for node in src:
+            if node in uses:
+                uses[node] += 1
+    return [maxsize if node in outputs or not _is_dear(node) else n for node, n in uses.items()]
+
+
+def read_by_others(nodes: list[UOp], most: Sequence[int]) -> list[UOp]:
+    """Those of `nodes` to which there are more references than `most_references`, besides one for each handle that
+    stands for it: somebody else may read them.
+    """
+    counts = _references(nodes)
+    if True not in map(gt, counts, most):
+        return []
+    return [node for n, node, m in zip(counts, nodes, most, strict=True) if n - node.held > m]
 
 
 def _references(nodes: Sequence[object]) -> list[int]:
