@@ -15,6 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "collector",
         "containers",
+        "costs",
         "dtype",
         "endings",
         "errors",

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from uopc_core.costs import AT_ONCE
 from uopc_core.errors import SettingsError
 from uopc_core.lazy import LazyModule
 from uopc_core.limits import usable_memory
@@ -35,7 +36,6 @@ __all__ = [
 
 MAX_THREADS = 256  # what the C runtime has room for
 TIERS = ("auto", "compile", "interpret")  # who computes; see `runtime/executors.py`
-AT_ONCE = 1 << 15  # elements, see `uopc_array/_array/at_once.py`
 
 
 @dataclass(frozen=True, slots=True)

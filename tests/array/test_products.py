@@ -15,7 +15,7 @@ from uopc_array._array import products
 from uopc_array._array.at_once import LARGEST
 from uopc_core import Ops, context
 from uopc_core.errors import ShapeError
-from uopc_core.schedule.library_work import MIN_LIBRARY_WORK, is_for_library
+from uopc_core.schedule.library_work import LIBRARY_WORK, is_for_library
 
 DTYPES = ["float32", "float64", "complex64", "complex128"]
 LAYOUTS = ["rows", "columns", "every other", "backwards", "part"]
@@ -246,7 +246,7 @@ def test_nothing_is_said_of_overflow():
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 2000, 2000), (40, 40, 40), (7, 9, 700)])
 def test_the_library_is_chosen_by_shapes(m, n, k):
-    assert is_for_library(m, n, k) == (min(m, n) > 1 and m * n * k >= MIN_LIBRARY_WORK and m * n >= 64)
+    assert is_for_library(m, n, k) == (min(m, n) > 1 and m * n * k >= LIBRARY_WORK and m * n >= 64)
 
 
 def test_what_threads_share_is_left_to_kernels(monkeypatch):

@@ -32,9 +32,9 @@ COMPILERS = {"with a compiler": None, "without": "/nonexistent/cc"}
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of two blocks of the sum order, so that graphs of a few thousand elements have many."""
-    monkeypatch.setattr(blockwise, "LARGE", 1000)
+    monkeypatch.setattr(blockwise, "BLOCKWISE_ELEMENTS", 1000)
     monkeypatch.setattr(blockwise, "BLOCK", 1024)
-    monkeypatch.setattr(reductions, "RUN", 1024)
+    monkeypatch.setattr(reductions, "BLOCK_ELEMENTS", 1024)
 
 
 def leaf(values):
@@ -105,7 +105,7 @@ def test_blocks_change_no_bit(seed, compiler, small_blocks, monkeypatch):
     roots = outputs(draw, rng)
     with context(cc=compiler):
         in_blocks = evaluate(roots)
-        monkeypatch.setattr(blockwise, "LARGE", WHOLE)
+        monkeypatch.setattr(blockwise, "BLOCKWISE_ELEMENTS", WHOLE)
         node_by_node = evaluate(roots)
     for got, want in zip(in_blocks, node_by_node, strict=True):
         assert (got.dtype, got.shape) == (want.dtype, want.shape)
@@ -124,7 +124,7 @@ def test_long_rows_are_summed_in_one_order_however_they_are_cut(how, n, compiler
     with context(cc=compiler):
         rows = evaluate([(x + 0.5).reduce(how, 1)])[0]
         across = evaluate([(columns + 0.5).reduce(how, 1)])[0]
-        monkeypatch.setattr(blockwise, "LARGE", WHOLE)
+        monkeypatch.setattr(blockwise, "BLOCKWISE_ELEMENTS", WHOLE)
         whole = evaluate([(x + 0.5).reduce(how, 1)])[0]
     assert rows.tolist() == whole.tolist() == across.tolist()
 
@@ -195,8 +195,8 @@ OVER = {
 
 @pytest.mark.parametrize(("roots", "made"), OVER.values(), ids=OVER)
 def test_a_dying_operand_is_written_over_and_no_other(roots, made, monkeypatch):
-    monkeypatch.setattr(blockwise, "LARGE", N // 32)
-    monkeypatch.setattr(numpy_interp, "LARGE", N // 32)
+    monkeypatch.setattr(blockwise, "BLOCKWISE_ELEMENTS", N // 32)
+    monkeypatch.setattr(numpy_interp, "BLOCKWISE_ELEMENTS", N // 32)
     arrays = given(len(roots), 2)
     want = [value.copy() for value in lower_to_numpy(roots, [X, Y]).run([x.copy() for x in arrays])]
     program = lower_to_numpy(roots, [X, Y], [X, Y])
@@ -213,7 +213,7 @@ def test_a_dying_operand_is_written_over_and_no_other(roots, made, monkeypatch):
 
 @pytest.mark.parametrize(("roots", "made"), OVER.values(), ids=OVER)
 def test_what_is_not_given_away_stays_as_it_is(roots, made, monkeypatch):
-    monkeypatch.setattr(numpy_interp, "LARGE", N // 32)
+    monkeypatch.setattr(numpy_interp, "BLOCKWISE_ELEMENTS", N // 32)
     arrays = given(7, 2)
     before = [x.copy() for x in arrays]
     got = lower_to_numpy(roots, [X, Y]).run((*arrays,))
@@ -250,7 +250,7 @@ def test_every_operation_takes_numbers_that_are_spread_out(op, dtype, small_bloc
         if node is None:
             return
         for root in (node, node.cast(dtypes.uint32) if node.dtype.kind != "c" else node):
-            monkeypatch.setattr(blockwise, "LARGE", 1000)
+            monkeypatch.setattr(blockwise, "BLOCKWISE_ELEMENTS", 1000)
             in_blocks = evaluate([root])[0]
-            monkeypatch.setattr(blockwise, "LARGE", WHOLE)
+            monkeypatch.setattr(blockwise, "BLOCKWISE_ELEMENTS", WHOLE)
             np.testing.assert_array_equal(in_blocks, evaluate([root])[0], strict=True)

@@ -89,7 +89,7 @@ def through(steps, k, x):
 
 @pytest.mark.parametrize("seed", range(200))
 def test_writes_are_those_of_numpy(seed, monkeypatch):
-    monkeypatch.setattr(numpy_interp, "LARGE", 1)
+    monkeypatch.setattr(numpy_interp, "BLOCKWISE_ELEMENTS", 1)
     draw = random.Random(seed)
     values = array(draw.choice([(24,), (12, 13), (5, 6, 4)]))
     steps = random_view(draw, values.shape)

@@ -19,14 +19,12 @@ from math import prod
 from uopc_core.codegen.c_types import element
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.codegen.helpers import helper
+from uopc_core.costs import MAX_PIECES, MAX_STATEMENTS
 from uopc_core.loop.index import Cond, Index, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import Load, Loop, LoopNest, Statement
 from uopc_core.loop.optimise import find_thresholds
 
 __all__ = ["AccessWriter"]
-
-_MAX_PIECES = 9  # copies of the statements: three in each of two directions, as padding a picture makes them
-_MAX_STATEMENTS_IN_PIECES = 240  # in all of them, as in `loop/nest.py`
 
 
 class AccessWriter(Writer):
@@ -132,7 +130,7 @@ class AccessWriter(Writer):
         cuts = {v: thresholds for v in (var, *outer) if (thresholds := find_thresholds(guarded, v))}
         while cuts:
             n = prod(len(thresholds) + 1 for thresholds in cuts.values())
-            if n <= _MAX_PIECES and n * len(statements) <= _MAX_STATEMENTS_IN_PIECES:
+            if n <= MAX_PIECES and n * len(statements) <= MAX_STATEMENTS:
                 break
             cuts.popitem()
         return cuts

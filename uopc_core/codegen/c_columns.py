@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from uopc_core.codegen.c_reduce import reduction_helper
 from uopc_core.codegen.helpers import Need
+from uopc_core.costs import AHEAD_ROWS, LINE_BYTES
 from uopc_core.loop.loop_ir import Acc
 
 __all__ = ["LINE_BYTES", "need_append_columns"]
-
-LINE_BYTES = 64  # of the cache, that come and go together
-_AHEAD = 16  # rows, of which the machine does not see by itself that they will be read
 
 
 def need_append_columns(need: Need, acc: Acc, lanes: int, columns: int) -> str:
     """Define the function that appends `m` columns, at most `columns`, of `n` elements each; they lie in rows that are
     `apart` from each other.
     """
-    numbers = {"LANES": lanes, "BLOCK": 16 * lanes, "COLUMNS": columns, "AHEAD": _AHEAD}
+    numbers = {"LANES": lanes, "BLOCK": 16 * lanes, "COLUMNS": columns, "AHEAD": AHEAD_ROWS}
     per_line = LINE_BYTES // acc.dtype.itemsize
     return reduction_helper(need, "append_COLUMNS_columns_OP_TxLANES", acc, **numbers, PER_LINE=per_line)

@@ -13,6 +13,7 @@ from uopc_core.codegen.c_reduce import (
 from uopc_core.codegen.c_stages import Stage, Stages, cut_stages, drop_unused
 from uopc_core.codegen.c_statements import StatementWriter
 from uopc_core.codegen.c_types import C_TYPES, element
+from uopc_core.costs import MAP_BLOCK
 from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import (
     Accumulate,
@@ -29,7 +30,6 @@ from uopc_core.loop.optimise import used_names
 
 __all__ = ["MAP_BLOCK", "InnermostWriter", "count_of"]
 
-MAP_BLOCK = 256  # elements that an elementwise loop with calls works on at a time
 _SIMD = "#pragma omp simd"
 
 

@@ -10,6 +10,7 @@ from uopc_core.codegen.c_reduce import (
 )
 from uopc_core.codegen.c_tiles import TileWriter
 from uopc_core.codegen.c_types import C_TYPES, element
+from uopc_core.costs import TILE_SIDES
 from uopc_core.dtype import is_complex, is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Var
@@ -29,7 +30,7 @@ from uopc_core.loop.loop_ir import (
 
 __all__ = ["LoopWriter"]
 
-_TILE_ROWS, _TILE_COLUMNS = 16, 64  # of loops that walk through memory in different directions
+_TILE_ROWS, _TILE_COLUMNS = TILE_SIDES
 
 
 class LoopWriter(TileWriter):

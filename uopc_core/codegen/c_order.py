@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from uopc_core.codegen.c_columns import LINE_BYTES
 from uopc_core.codegen.c_reduce import EXTREMES, has_order_of_zeros
 from uopc_core.codegen.c_stages import is_math_call
+from uopc_core.costs import TURNED_SIDES
 from uopc_core.dtype import is_bool
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Index, Value, Var, atoms_of
@@ -39,8 +40,7 @@ __all__ = [
     "turned_loads",
 ]
 
-TURNED_ROWS = 64  # of a tile that is read along its columns: lines that are written at a time
-_TURNED_COLUMNS = 16
+TURNED_ROWS, _TURNED_COLUMNS = TURNED_SIDES
 
 
 def is_in_order(access: Load | Store, loop: Loop) -> bool:

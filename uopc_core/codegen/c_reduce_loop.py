@@ -9,6 +9,7 @@ from uopc_core.codegen.c_reduce import need_row, need_rows
 from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.codegen.c_ufunc import LoopSource, loop_source
 from uopc_core.codegen.c_writer import Writer
+from uopc_core.costs import ROWS_ABREAST
 from uopc_core.dtype import SHORT_NAMES, DType
 from uopc_core.ir.op import Ops
 from uopc_core.loop.loop_ir import Acc
@@ -17,7 +18,6 @@ from uopc_core.loop.space import IN_TURN
 __all__ = ["render_matmul", "render_product", "render_reduction"]
 
 _ROWS = 256  # that are reduced side by side, where they are close to each other in memory
-_ABREAST = 6  # rows from which that takes less time than one after the other
 
 
 def render_reduction(op: Ops, dtype: DType) -> LoopSource:
@@ -31,7 +31,7 @@ def render_reduction(op: Ops, dtype: DType) -> LoopSource:
     c = C_TYPES[dtype]
     writer.line("const int64_t n = dims[1], apart = steps[0] < 0 ? -steps[0] : steps[0];")
     writer.line("const int64_t step = steps[2] < 0 ? -steps[2] : steps[2];")
-    writer.line(f"const _Bool side_by_side = dims[0] >= {_ABREAST} && apart < step && n > {IN_TURN};")
+    writer.line(f"const _Bool side_by_side = dims[0] >= {ROWS_ABREAST} && apart < step && n > {IN_TURN};")
     writer.open(f"for (int64_t i = 0; i < dims[0]; i += side_by_side ? {_ROWS} : 1)")
     writer.line("char *out = args[1] + i * steps[1];")
     writer.line("const char *x = args[0] + i * steps[0];")

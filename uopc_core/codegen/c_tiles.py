@@ -14,6 +14,7 @@ from uopc_core.codegen.c_reduce import (
 from uopc_core.codegen.c_rows import RowWriter
 from uopc_core.codegen.c_stages import cut_stages
 from uopc_core.codegen.c_types import C_TYPES, literal
+from uopc_core.costs import MAX_UNROLLED
 from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import (
     Acc,
@@ -30,7 +31,6 @@ from uopc_core.loop.space import identity_of
 
 __all__ = ["TileWriter"]
 
-_MAX_UNROLLED = 12  # statements that are worth repeating for each row
 _SIMD = "#pragma omp simd"
 
 
@@ -160,7 +160,7 @@ def _elements_of_whole_lane(item: TileReduce) -> tuple[Loop, list[Statement]] | 
         return None
     body = (*outer.body[:-1], *inner.body)
     statements = [item for item in body if isinstance(item, Result | Effect)]
-    if len(statements) < len(body) or len(body) > _MAX_UNROLLED or len(cut_stages(statements).stages) > 1:
+    if len(statements) < len(body) or len(body) > MAX_UNROLLED or len(cut_stages(statements).stages) > 1:
         return None
     return (
         None

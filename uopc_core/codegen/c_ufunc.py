@@ -13,12 +13,11 @@ from uopc_core.codegen.c_math import COMPLEX_MATH, is_math, need_block_function,
 from uopc_core.codegen.c_ops import C_OPS
 from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.codegen.c_writer import Writer
+from uopc_core.costs import LOOP_BLOCK
 from uopc_core.dtype import SHORT_NAMES, DType, is_complex, real_dtype
 from uopc_core.ir.op import BINARY, Ops
 
 __all__ = ["LoopSource", "join_loops", "loop_source", "render_loop"]
-
-_BLOCK = 256  # elements: what a few operands of them take stays in the first level of the cache, 8 KB of 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +89,9 @@ def _blocks(writer: Writer, function: str, dtypes: tuple[DType, ...]) -> None:
     writer.line(f"{function}({', '.join(f'({c} *)args[{k}]' for k in order)}, dims[0]);")
     writer.line("return;")
     writer.close()
-    writer.line(f"{c} {', '.join(f't{k}[{_BLOCK}]' for k in range(n))};")
-    writer.open(f"for (int64_t start = 0; start < dims[0]; start += {_BLOCK})")
-    writer.line(f"const int64_t m = dims[0] - start < {_BLOCK} ? dims[0] - start : {_BLOCK};")
+    writer.line(f"{c} {', '.join(f't{k}[{LOOP_BLOCK}]' for k in range(n))};")
+    writer.open(f"for (int64_t start = 0; start < dims[0]; start += {LOOP_BLOCK})")
+    writer.line(f"const int64_t m = dims[0] - start < {LOOP_BLOCK} ? dims[0] - start : {LOOP_BLOCK};")
     for k in range(n - 1):
         writer.line(f"for (int64_t i = 0; i < m; i++) t{k}[i] = {_element(dtypes[k], k, '(start + i)', 'const ')};")
     writer.line(f"{function}({', '.join(f't{k}' for k in order)}, m);")

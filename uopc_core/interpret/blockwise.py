@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from uopc_core.costs import BLOCK_ELEMENTS, BLOCKWISE_ELEMENTS
 from uopc_core.dtype import DType, is_complex, is_inexact
 from uopc_core.interpret.numpy_ops import NUMPY_OPS
-from uopc_core.interpret.reductions import RUN, Runs, can_be_cut, pieces, reduction
+from uopc_core.interpret.reductions import Runs, can_be_cut, pieces, reduction
 from uopc_core.ir.op import ELEMENTWISE, VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp
 
@@ -25,8 +26,7 @@ __all__ = ["BlockGroup", "find_groups"]
 Array = np.ndarray[Any, Any]
 Index = tuple[slice, ...]
 
-LARGE = 1 << 18  # elements from which nodes are evaluated in blocks: 2 MB an array, which a second level does not hold
-BLOCK = RUN  # elements of a block
+BLOCK = BLOCK_ELEMENTS
 _ACROSS = 512  # elements of each row in a block, where those of a column are closer to each other in memory
 _PLAIN = frozenset({Ops.CAST, Ops.BITCAST, Ops.REAL, Ops.IMAG, Ops.WHERE, Ops.COMPLEX})  # one call of NumPy, no ufunc
 _VIEWS = VIEW_OPS - {Ops.RESHAPE}  # what a row of all elements is a copy of
@@ -71,7 +71,7 @@ def find_groups(order: Sequence[UOp], closed: Iterable[UOp], apart: Container[UO
         closed: nodes whose values are asked for.
         apart: nodes that are evaluated in another way.
     """
-    if not any(node.op in ELEMENTWISE and prod(node.shape) >= LARGE for node in order):
+    if not any(node.op in ELEMENTWISE and prod(node.shape) >= BLOCKWISE_ELEMENTS for node in order):
         return {}
     readers: dict[UOp, list[UOp]] = {}
     for node in order:
@@ -96,10 +96,10 @@ def find_groups(order: Sequence[UOp], closed: Iterable[UOp], apart: Container[UO
 
 def _may_be_root(node: UOp) -> bool:
     if node.op is not Ops.REDUCE:
-        return node.op in ELEMENTWISE and prod(node.shape) >= LARGE
+        return node.op in ELEMENTWISE and prod(node.shape) >= BLOCKWISE_ELEMENTS
     how, n = node.arg
     # a product of complex numbers that begins with 1 is not the same as one that goes on
-    return n > 0 and prod(node.src[0].shape) >= LARGE and not (how is Ops.MUL and is_complex(node.dtype))
+    return n > 0 and prod(node.src[0].shape) >= BLOCKWISE_ELEMENTS and not (how is Ops.MUL and is_complex(node.dtype))
 
 
 def _joins(node: UOp, readers: Sequence[UOp], root: UOp) -> bool:

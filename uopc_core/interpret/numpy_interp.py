@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from uopc_core.interpret.blockwise import LARGE, BlockGroup, find_groups
+from uopc_core.costs import BLOCKWISE_ELEMENTS
+from uopc_core.interpret.blockwise import BlockGroup, find_groups
 from uopc_core.interpret.loops import LoopKey, loops_wanted, prepare_loops
 from uopc_core.interpret.numpy_ops import NUMPY_OPS, NumpyFunction
 from uopc_core.interpret.products import SmallProduct, find_product
@@ -188,7 +189,7 @@ class _Lowering:
             self.steps.append((function, src, slot))
             if op in ELEMENTWISE:
                 self.of_elements.add(function)
-            if prod(node.shape) >= LARGE and (isinstance(function, np.ufunc) or op in _WRITE_OVER):
+            if prod(node.shape) >= BLOCKWISE_ELEMENTS and (isinstance(function, np.ufunc) or op in _WRITE_OVER):
                 self.large[slot] = node
         self.slot_of[node] = slot
 
@@ -313,7 +314,7 @@ def lower_to_numpy(roots: Sequence[UOp], inputs: Sequence[UOp] = (), given: Iter
     order = [node for node in walk(roots, low.slot_of, into_memory=False) if node not in low.slot_of]
     products = _products(order)
     prepare_loops(_loops_of(order, products))
-    writes = find_writes([node for node in order if prod(node.shape) >= LARGE])
+    writes = find_writes([node for node in order if prod(node.shape) >= BLOCKWISE_ELEMENTS])
     groups = find_groups(order, [*roots, *inputs], writes)
     inside = {node for group in groups.values() for node in group.nodes}
     for node in order:

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from uopc_core.costs import BLOCK_ELEMENTS
 from uopc_core.dtype import converted, dtypes, is_complex, is_inexact, name_of
 from uopc_core.errors import IndexBoundsError
 from uopc_core.interpret.externs import call_extern
 from uopc_core.interpret.loops import OWN_OPS, has_own_bits, loop_of
 from uopc_core.interpret.numpy_complex import exp2, expm1, log1p, logaddexp, recip, wide
-from uopc_core.interpret.reductions import RUN, reduction
+from uopc_core.interpret.reductions import reduction
 from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import IDENTITIES, SUM_BLOCK, VIEW_OPS, Ops
 from uopc_core.ir.squares import squares64
@@ -79,8 +80,8 @@ def _random(node: UOp) -> _Function:
 
     def evaluate(key: Any) -> Any:
         bits = np.empty(size, np.uint64)
-        for start in range(0, size, RUN):
-            stop = min(start + RUN, size)
+        for start in range(0, size, BLOCK_ELEMENTS):
+            stop = min(start + BLOCK_ELEMENTS, size)
             bits[start:stop] = squares64(key, np.arange(start, stop, dtype=np.uint64))
         return bits.reshape(shape)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from uopc_core.costs import PRODUCT_WORK
 from uopc_core.dtype import DType, is_inexact, is_integer
 from uopc_core.interpret.loops import LoopKey, loop_of
 from uopc_core.ir.op import Ops
@@ -23,7 +24,6 @@ __all__ = ["LONGEST_ROW", "SmallProduct", "find_product"]
 
 View = Callable[[Any], Any] | None
 LONGEST_ROW = 1024  # elements of a row; a longer one is no small matter
-_MOST = 1 << 15  # multiplications: some 10 us, beside which the calls that are saved here are little
 _vecdot: Any = np.vecdot
 
 
@@ -68,7 +68,7 @@ def find_product(node: UOp) -> SmallProduct | None:
     if not (is_inexact(node.dtype) or is_integer(node.dtype)) or product.dtype is not node.dtype:
         return None
     extents = product.shape
-    if prod(extents) > _MOST:
+    if prod(extents) > PRODUCT_WORK:
         return None
     (x, of_x), (y, of_y) = (_moved(s) for s in product.src)
     kept = [axis for axis in range(len(extents)) if extents[axis] != 1]

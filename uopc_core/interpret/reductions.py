@@ -3,7 +3,7 @@
 Floating-point numbers are combined in the order of `codegen/c_reduce.py`, by a loop of that very code. There blocks of
 512 elements are combined as a binary counter carries, so rows may be cut into runs of a power of two of blocks, and
 the results of runs combined likewise: no bit depends on it. Where there is no such loop, NumPy's pairwise sums of runs
-of RUN elements, side by side in memory, take their place.
+of BLOCK_ELEMENTS elements, side by side in memory, take their place.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from uopc_core.costs import BLOCK_ELEMENTS
 from uopc_core.dtype import DType, is_float, is_inexact
 from uopc_core.interpret.loops import ONE_BY_ONE, Loop, loop_of
 from uopc_core.interpret.rows import in_rows
 from uopc_core.interpret.ufuncs import UFUNCS
 from uopc_core.ir.op import Ops
 
-__all__ = ["RUN", "Runs", "can_be_cut", "pieces", "reduction"]
+__all__ = ["BLOCK_ELEMENTS", "Runs", "can_be_cut", "pieces", "reduction"]
 
 Array = np.ndarray[Any, Any]
 
-RUN = 1 << 17  # elements: 1 MB of doubles, which stay in the cache from one operation to the next
 _MANY = 128  # elements from which the order is that of many: of fewer it is another
 _NEUTRAL = {Ops.ADD: 0.0, Ops.MUL: 1.0, Ops.MAX: -np.inf, Ops.MIN: np.inf}
 
@@ -59,16 +59,16 @@ def reduction(how: Ops, n: int, dtype: DType) -> Callable[[Any], Any]:
 
 def _of_rows(how: Ops, dtype: DType, x: Array, kept: tuple[int, ...], size: int) -> Any:
     """By NumPy, whose order depends on where elements are in memory: so they are put side by side, a part at a time."""
-    if size > RUN:
-        runs = Runs(how, dtype, RUN)
+    if size > BLOCK_ELEMENTS:
+        runs = Runs(how, dtype, BLOCK_ELEMENTS)
         row = x.reshape((*kept, size))
-        for start in range(0, size, RUN):
-            runs.push(row[..., start : start + RUN])
+        for start in range(0, size, BLOCK_ELEMENTS):
+            runs.push(row[..., start : start + BLOCK_ELEMENTS])
         return runs.total()
-    if x.flags.c_contiguous or x.size <= RUN:
+    if x.flags.c_contiguous or x.size <= BLOCK_ELEMENTS:
         return UFUNCS[how].reduce(np.ascontiguousarray(x).reshape((*kept, size)), -1, dtype)
     out = np.empty(kept, dtype)
-    for part in pieces(kept, RUN // size):
+    for part in pieces(kept, BLOCK_ELEMENTS // size):
         out[part] = _of_rows(how, dtype, x[part], x[part].shape[: len(kept)], size)
     return out
 
@@ -92,7 +92,7 @@ def pieces(shape: tuple[int, ...], most: int) -> Iterator[tuple[slice, ...]]:
 
 def can_be_cut(how: Ops, dtype: DType, n: int) -> bool:
     """Whether runs of `n` elements, a power of two of blocks, are as good as any."""
-    return n == RUN or not is_inexact(dtype) or loop_of("reduction", how, dtype) is not None
+    return n == BLOCK_ELEMENTS or not is_inexact(dtype) or loop_of("reduction", how, dtype) is not None
 
 
 class Runs:

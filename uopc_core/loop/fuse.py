@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
+from uopc_core.costs import MAX_GROUP
 from uopc_core.loop.loop_ir import LoopNest
 from uopc_core.loop.lower import lower_call
 from uopc_core.loop.rows import lower_rows
@@ -14,7 +15,6 @@ from uopc_core.schedule.kernel import Alike, KernelCall, alike
 
 __all__ = ["fuse_rows", "lower_group", "needed_outside"]
 
-_MAX_GROUP = 8  # kernels in one function: all ends are tried, so time grows with the square; softmax and norms take 3
 FusedCalls = tuple[KernelCall, ...]
 
 
@@ -31,7 +31,7 @@ def fuse_rows(calls: Sequence[KernelCall], needed: AbstractSet[int]) -> list[Fus
     start = 0
     while start < len(calls):
         stop = start + 1
-        for end in range(start + 2, min(len(calls), start + _MAX_GROUP) + 1):
+        for end in range(start + 2, min(len(calls), start + MAX_GROUP) + 1):
             if not any(reduces[start:end]) or not _depends(calls[end - 1], calls[start : end - 1]):
                 break
             candidate = tuple(calls[start:end])

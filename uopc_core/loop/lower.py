@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from math import prod
 
+from uopc_core.costs import GRAIN
 from uopc_core.dtype import DType, is_complex
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
@@ -31,8 +32,6 @@ from uopc_core.loop.space import BoundKernel, space_of
 from uopc_core.schedule.kernel import KernelCall
 
 __all__ = ["Parameters", "finish_function", "lower_call", "work_of", "writes_in_turn"]
-
-_GRAIN = 16384  # elements that are worth handing to another thread: to wake one takes 5 us, what they take at least
 
 
 class Parameters:
@@ -91,7 +90,7 @@ def work_of(root: UOp, space: Sequence[int]) -> int:
 
 def finish_function(bind: Parameters, nest: Nest, work: int) -> LoopNest:
     inner = max(1, work // max(1, nest.extent))
-    grain = max(1, _GRAIN // inner)
+    grain = max(1, GRAIN // inner)
     return LoopNest(
         name=f"{nest.letter}{_loops_text(nest.body)}",
         buffers=tuple(bind.buffers),

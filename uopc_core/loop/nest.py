@@ -7,6 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 
+from uopc_core.costs import (
+    CROSSED_ELEMENTS,
+    LEAST_CROSSED,
+    MAX_COPIES,
+    MAX_SEGMENTS,
+    MAX_STATEMENTS,
+    TILE,
+    WIDE_TILE,
+    WIDE_TILES,
+)
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Index, Var, unflatten
 from uopc_core.loop.loop_ir import (
@@ -45,7 +55,7 @@ from uopc_core.loop.space import (
 )
 
 __all__ = [
-    "MAX_CROSSED",
+    "CROSSED_ELEMENTS",
     "Nest",
     "build_nest",
     "mark_parallel",
@@ -56,17 +66,6 @@ __all__ = [
     "tile_size",
     "wrap_loops",
 ]
-
-# columns that a reduction over leading axes works on at a time: many where there are more, since the machine reads runs
-# of some 4 KB at full speed, and few where that would leave nothing for other threads
-_TILE, _WIDE_TILE, _WIDE_TILES = 256, 1024, 4
-MAX_CROSSED = 8192  # elements of a column that is put in order before it is added up; several fit into the cache
-_MIN_CROSSED = 16  # elements along either loop, below which there is no block of a sum to be put in order
-# What is cut is written out for each piece: the text a compiler is given grows, and its time more than in proportion. A
-# test inside the loop costs a few cycles an element instead.
-_MAX_SEGMENTS = 16
-_MAX_STATEMENTS_IN_SEGMENTS = 240
-_MAX_COPIES = 16  # of a body, in all segments of all its loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +199,11 @@ class _MapBuilder:
         """Bounds of the pieces of a loop, and whether it is cut everywhere, not only around the widest piece."""
         bounds = [var.lo, *cuts, var.hi]
         n = len(bounds) - 1
-        if self.copies + n > _MAX_COPIES + 1 or n > _MAX_SEGMENTS or n * n_statements > _MAX_STATEMENTS_IN_SEGMENTS:
+        if self.copies + n > MAX_COPIES + 1 or n > MAX_SEGMENTS or n * n_statements > MAX_STATEMENTS:
             a, b = max(pairwise(bounds), key=lambda piece: piece[1] - piece[0])
             bounds = sorted({var.lo, a, b, var.hi})
             n = len(bounds) - 1
-            if self.copies + n > _MAX_COPIES + 1:
+            if self.copies + n > MAX_COPIES + 1:
                 return [var.lo, var.hi], False
             self.copies += n - 1
             return bounds, False
@@ -273,7 +272,7 @@ def order_reduced(loops: Sequence[Var], accs: Iterable[Acc], statements: Sequenc
 
 def tile_size(extent: int) -> int:
     """How many of `extent` columns are reduced side by side."""
-    return _WIDE_TILE if extent >= _WIDE_TILES * _WIDE_TILE else _TILE
+    return WIDE_TILE if extent >= WIDE_TILES * WIDE_TILE else TILE
 
 
 def tile_of(kept: Sequence[Var], reduced: Sequence[Var], statements: Sequence[Statement]) -> Var | None:
@@ -322,7 +321,11 @@ def place_rows(
 
 def _crossed_loop(reduced: Sequence[Var], statements: Sequence[Statement]) -> Var | None:
     """The last but one of the loops, where memory is to be read along it, and elements come in order by a detour."""
-    if len(reduced) < 2 or reduced[-1].extent > MAX_CROSSED or min(var.extent for var in reduced[-2:]) < _MIN_CROSSED:
+    if (
+        len(reduced) < 2
+        or reduced[-1].extent > CROSSED_ELEMENTS
+        or min(var.extent for var in reduced[-2:]) < LEAST_CROSSED
+    ):
         return None
     outer, inner = reduced[-2:]
     return outer if strided_accesses(statements, outer) < strided_accesses(statements, inner) else None

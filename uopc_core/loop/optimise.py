@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from uopc_core.costs import CROSSING_ELEMENTS, JUMP_ELEMENTS
 from uopc_core.loop.index import Div, Index, Mod, Value, Var, atoms_of
 from uopc_core.loop.loop_ir import (
     Accumulate,
@@ -59,18 +60,14 @@ def used_names(s: Statement) -> list[str]:
     return names
 
 
-_LONG_JUMP = 16  # elements from one access to the next: of doubles two lines of the cache, so each line is read for one
-_MIN_CROSSING = 32  # elements along either loop, fewer of which stay in the cache until the other loop comes back
-
-
 def crossing_loop(loops: Sequence[Var], statements: Iterable[Statement]) -> Var | None:
     """A loop along which memory is read in order, where the innermost one makes long jumps, as in a transposition."""
-    if len(loops) < 2 or loops[-1].extent < _MIN_CROSSING:
+    if len(loops) < 2 or loops[-1].extent < CROSSING_ELEMENTS:
         return None
     for s in statements:
-        if isinstance(s, Load | Store) and abs(s.index.coef(loops[-1])) > _LONG_JUMP:
+        if isinstance(s, Load | Store) and abs(s.index.coef(loops[-1])) > JUMP_ELEMENTS:
             for var in loops[:-1]:
-                if abs(s.index.coef(var)) == 1 and var.extent >= _MIN_CROSSING:
+                if abs(s.index.coef(var)) == 1 and var.extent >= CROSSING_ELEMENTS:
                     return var
     return None
 

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from math import prod
 
+from uopc_core.costs import LEAST_ROWS, SCRATCH_BYTES, SMALL_ROWS_WORK
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Index, Var, atoms_of, flatten
 from uopc_core.loop.loop_ir import Acc, Load, LoopNest, LoopOperand, Statement, Store
@@ -23,9 +24,6 @@ from uopc_core.schedule.kernel import KernelCall
 
 __all__ = ["lower_rows"]
 
-MAX_SCRATCH_BYTES = 64 * 1024  # of rows that are read again: a quarter of a small second level of the cache
-_MIN_ROWS = 16  # fewer are not worth losing the threads of the elementwise parts for,
-_MAX_WORK_OF_FEW_ROWS = 1 << 18  # unless all is small
 _MAX_SPLITS = 8  # of a loop, each of which lowers the row again; a concatenation of more parts is no row
 
 
@@ -48,7 +46,7 @@ def lower_rows(group: Sequence[KernelCall], needed: AbstractSet[int]) -> LoopNes
     rows = next(space.kept for space in spaces if space.reductions)
     n_rows = prod(rows)
     work = sum(work_of(call.kernel.outputs[0], space.full) for call, space in zip(group, spaces, strict=True))
-    if n_rows == 0 or (n_rows < _MIN_ROWS and work > _MAX_WORK_OF_FEW_ROWS):
+    if n_rows == 0 or (n_rows < LEAST_ROWS and work > SMALL_ROWS_WORK):
         return None
     bind, calls = _bind(group, needed)
     outer = Axes.of(rows, "i")
@@ -168,7 +166,7 @@ class _Inside:
             buffer = self.bind.buffers[number]
             if buffer.slot not in self.needed:
                 self.bind.buffers[number] = replace(buffer, scratch=True, size=0)
-        return total <= MAX_SCRATCH_BYTES
+        return total <= SCRATCH_BYTES
 
     def _rewritten(self, statements: Sequence[Statement]) -> list[Statement] | None:
         out: list[Statement] = []

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from uopc_core.costs import BACKGROUND_WORK, LATER_BY, START_LINES
 from uopc_core.errors import CompileError
 from uopc_core.ir.op import LEAVES, MOVEMENT
 from uopc_core.ir.uop import walk
@@ -28,9 +29,6 @@ from uopc_core.settings import current
 
 __all__ = ["AutoPlan"]
 
-BACKGROUND_WORK = 200_000_000  # elements up to which the first run need not wait for the compiler; NumPy takes 0.2 s
-_START_LINES = 40  # lines of C that a compiler works through in the time that it takes to start
-_SOONER = 1.5  # by so much compiled code may be later than what is interpreted, and compiled all the same
 _WITHOUT_LINES = LEAVES | MOVEMENT
 
 
@@ -89,7 +87,7 @@ def _starts_interpreted(plan: Plan) -> bool:
 def _is_compiled_sooner(plan: Plan) -> bool:
     """Whether the interpreter waits for a compiler about as long as compiled code would, which is needed anyway."""
     loops = uncompiled(loops_of_plan(plan))
-    most = _SOONER * _compiler_work(loops)
+    most = LATER_BY * _compiler_work(loops)
     return bool(loops) and _has_at_most(plan, most) and _compiler_work(uncompiled_sources(plan)) <= most
 
 
@@ -104,7 +102,7 @@ def _has_at_most(plan: Plan, lines: float) -> bool:
 
 def _compiler_work(sources: Sequence[str]) -> int:
     """In lines of C, more or less what it takes."""
-    return sum([_START_LINES + source.count("\n") for source in sources])
+    return sum([START_LINES + source.count("\n") for source in sources])
 
 
 def _may_compile() -> bool:

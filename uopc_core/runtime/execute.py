@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from uopc_core.costs import CALL_WORK, DIRECT_WORK, TOO_SMALL
 from uopc_core.errors import TraceError
 from uopc_core.interpret.immediate import evaluate_now
 from uopc_core.interpret.loops import provide_loops
@@ -39,9 +40,6 @@ __all__ = ["MAX_DEPTH", "program_now", "realize_all", "value_now"]
 
 _CALL = Ops.CALL
 MAX_DEPTH = 1000  # a handle whose graph is deeper realizes itself
-DIRECT_WORK = 100_000  # work up to which a cold graph is evaluated node by node, without a plan
-CALL_WORK = 300  # what a NumPy call counts for besides its elements: 0.3 us, at a nanosecond an element
-TOO_SMALL = 2000  # work up to which NumPy is faster than any call of compiled code
 MAX_STEPS_NOW = 16  # from memory to a value that is computed at the line itself
 MAX_NODES_NOW = 64  # that such a value may need
 MAX_RECORDS = 8192

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
 
+from uopc_core.costs import COMPILE_WORK
 from uopc_core.lazy import LazyModule
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.schedule.steps import PerPlan, Plan
@@ -35,10 +36,6 @@ __all__ = [
     "unregister_executor",
     "warm_up",
 ]
-
-# Work of a graph, over all runs, after which it is compiled: NumPy takes 4 to 40 ms for so many elements, a compiler
-# 30 to 100 for a kernel. To rent until the rent has come near the price costs twice the best at most, whatever comes.
-COMPILE_WORK = 4_000_000
 
 
 class PreparedPlan(Protocol):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from uopc_core.costs import THREADLESS_WORK
 from uopc_core.dtype import DType, dtypes
 from uopc_core.errors import CompileError, IndexBoundsError
 from uopc_core.forks import in_forked_child
@@ -39,7 +40,6 @@ _KERNEL = "int64_t(*)(const void *, const int64_t *, const void *, int64_t, int6
 _SCALAR_FORMATS = {"b": "q8x", "i": "q8x", "u": "Q8x", "f": "d8x", "c": "dd"}
 _SCALAR_BYTES = 16
 _OUT_OF_MEMORY = 2
-_LITTLE_WORK = 1 << 25  # that takes one thread less time than it takes to compile the runtime
 _MOST_WORK = 2**63 - 1
 _ENTRIES = ("uopc_call", "uopc_last_status")
 _NO_SCRATCH = "no scratch memory for a kernel"
@@ -131,7 +131,7 @@ class CompiledProgram:
         """
         if not _loaded and find_toolchain() is None:
             raise CompileError(_NO_COMPILER)
-        return not _loaded and not _has_failed and (num_threads == 1 or self._work <= _LITTLE_WORK)
+        return not _loaded and not _has_failed and (num_threads == 1 or self._work <= THREADLESS_WORK)
 
     def _entry(self, num_threads: int) -> Any:
         """The entry of the runtime, or None as long as this thread can do without it.

@@ -39,7 +39,9 @@ typedef struct {
 } uopc_program;
 
 enum { STATUS = 4, MAX_THREADS = 256, LOCAL = 64, SPINS = 1000, OUT_OF_MEMORY = 2 };
-#define WORK_OF_A_THREAD 32768 /* waking a worker costs some 5 us, as much as this many additions */
+#ifndef WORK_OF_A_THREAD /* costs.py tells it */
+#define WORK_OF_A_THREAD 32768
+#endif
 
 /* ---- what a thread owns: scratch, and gathered arguments of steps with many ---- */
 

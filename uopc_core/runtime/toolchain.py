@@ -27,6 +27,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from uopc_core.costs import WORK_OF_A_THREAD
 from uopc_core.errors import SettingsError
 from uopc_core.forks import in_forked_child
 from uopc_core.lazy import LazyModule
@@ -401,7 +402,8 @@ def _examine_apart(path: str) -> None:
 
 def runtime_source() -> str:
     """The C of the runtime."""
-    return Path(__file__).with_name("runtime.c").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("runtime.c").read_text(encoding="utf-8")
+    return f"#define WORK_OF_A_THREAD {WORK_OF_A_THREAD}\n{text}"
 
 
 def _first_line(command: tuple[str, ...], option: str) -> str | None:

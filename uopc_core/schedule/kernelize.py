@@ -16,6 +16,19 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from math import prod
 
+from uopc_core.costs import (
+    CHEAP_TO_REDO_AT_MANY_PLACES,
+    CHEAP_TO_REDO_IN_MANY_KERNELS,
+    COST_OF_DIVISION,
+    COST_OF_ELEMENTWISE,
+    COST_OF_FUNCTION,
+    COST_OF_INDEX,
+    COST_OF_RANDOM,
+    MAX_FOLDS,
+    MAX_INLINE_REDUCE,
+    MAX_KERNEL_OPS,
+    MAX_KERNEL_OUTPUTS,
+)
 from uopc_core.ir.calls import key_of_call
 from uopc_core.ir.op import CALLS, ELEMENTWISE, LEAVES, MATH_FUNCTIONS, MOVEMENT, VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp, walk
@@ -31,26 +44,13 @@ __all__ = [
     "view_over",
 ]
 
-# A C compiler takes longer than in proportion for long loop bodies, and values and pointers that find no register go to
-# the stack. That is in the cache, though, and what a cut stores mostly is not: an equation of state of 300 operations,
-# most of which are read again much later, takes a third of the time in one kernel, and half the time to compile.
-MAX_KERNEL_OPS = 320
-MAX_KERNEL_OUTPUTS = 8
-MAX_INLINE_REDUCE = 16  # operands of a sum written out: a loop of fewer costs more than its elements
-MAX_FOLDS = 6  # of axes that have been moved, in one place; each may double what its index is computed from
-# What an element costs, in additions of operands in registers: orders of magnitude, since only the comparison with the
-# bounds below decides. Measured as vector code in cache on x86 (AVX-512, libmvec): an element read twice and written
-# once takes 0.25 to 0.5 ns, from memory 0.9; on top of that a division takes 0.1, a square root 0.3, sin, exp and log
-# 0.5 to 0.8, a number of RANDOM 0.2, an element at an index 0.2 to 0.4 (from memory 20), tanh 1.6, floor division of
-# integers 1.7, pow 3. An addition takes a few hundredths. So storing and reading again pays from about a division on.
-_CHEAP_TO_REDO_AT_MANY_PLACES = 4.0
-_CHEAP_TO_REDO_IN_MANY_KERNELS = 6.0  # to be stored for them takes a kernel of its own
+# of an element, see there
 _COSTS: dict[Ops, float] = {
-    **dict.fromkeys(ELEMENTWISE, 1.0),
-    **dict.fromkeys(MATH_FUNCTIONS, 10.0),
-    **dict.fromkeys((Ops.DIV, Ops.RECIP, Ops.SQRT, Ops.FLOORDIV, Ops.FLOORMOD), 4.0),
-    Ops.RANDOM: 10.0,
-    Ops.INDEX: 2.0,
+    **dict.fromkeys(ELEMENTWISE, COST_OF_ELEMENTWISE),
+    **dict.fromkeys(MATH_FUNCTIONS, COST_OF_FUNCTION),
+    **dict.fromkeys((Ops.DIV, Ops.RECIP, Ops.SQRT, Ops.FLOORDIV, Ops.FLOORMOD), COST_OF_DIVISION),
+    Ops.RANDOM: COST_OF_RANDOM,
+    Ops.INDEX: COST_OF_INDEX,
 }
 _CHEAP_TO_REDO = VIEW_OPS | {Ops.PAD}
 _ALONE = CALLS | {Ops.SCAN, Ops.SCATTER}
@@ -146,7 +146,7 @@ def _store_what_is_dear(order: list[UOp], consumers: dict[UOp, list[UOp]], store
             n_folds = max(n_folds, folds[s])
         if op is Ops.REDUCE and node not in stored:
             cost = (cost + 1.0) * prod(node.src[0].shape[len(node.shape) :])
-        is_dear = cost >= _CHEAP_TO_REDO_AT_MANY_PLACES
+        is_dear = cost >= CHEAP_TO_REDO_AT_MANY_PLACES
         if size > MAX_KERNEL_OPS or (is_dear and _n_moved(consumers[node]) > 1):
             stored.add(node)
         if op is Ops.EXPAND and cost:
@@ -204,7 +204,7 @@ def _store_what_is_computed_twice(
         many = places.are_many(node, users, stored)
         homes[node] = home
         if many or home is None:
-            enough = _CHEAP_TO_REDO_IN_MANY_KERNELS if home is None else _CHEAP_TO_REDO_AT_MANY_PLACES
+            enough = CHEAP_TO_REDO_IN_MANY_KERNELS if home is None else CHEAP_TO_REDO_AT_MANY_PLACES
             if costs[node] >= enough and node.op not in _CHEAP_TO_REDO:
                 stored.add(node)
                 homes[node] = node

@@ -8,20 +8,17 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from uopc_core.costs import LIBRARY_FACE, LIBRARY_WORK
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["MIN_LIBRARY_WORK", "is_for_library", "may_be_contraction"]
-
-MIN_LIBRARY_WORK = 16384  # multiplications; below it generated code beats the call
-
-_MIN_FACE = 64  # multiplications of the two shorter extents: a library has nothing to gain in what is thin
+__all__ = ["LIBRARY_WORK", "is_for_library", "may_be_contraction"]
 
 
 def is_for_library(m: int, n: int, k: int) -> bool:
     """Whether the product of (m, k) and (k, n) is the library's."""
     work = m * n * k
-    return work >= MIN_LIBRARY_WORK and m > 1 and n > 1 and work // max(m, n, k) >= _MIN_FACE
+    return work >= LIBRARY_WORK and m > 1 and n > 1 and work // max(m, n, k) >= LIBRARY_FACE
 
 
 def may_be_contraction(op: Ops, arg: Any, src: Sequence[UOp]) -> bool:
@@ -30,4 +27,4 @@ def may_be_contraction(op: Ops, arg: Any, src: Sequence[UOp]) -> bool:
     """
     if op is not Ops.REDUCE:
         return op is Ops.CALL
-    return arg[0] is Ops.ADD and prod(src[0].shape) >= MIN_LIBRARY_WORK
+    return arg[0] is Ops.ADD and prod(src[0].shape) >= LIBRARY_WORK

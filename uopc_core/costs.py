@@ -1,0 +1,169 @@
+"""What things cost: the constants that decide what pays, in one place.
+
+Each has its unit, where it comes from, and what is lost where a machine differs; ``python -m benchmarks.costs``
+measures the quantities that they are made of. They were measured on x86-64 (AVX-512, libmvec, 2 cores, gcc 12), and
+are orders of magnitude: a factor of two in one of them moves a bound by that, where both sides of it cost about the
+same. None of them is measured while a program runs, since what decides must be the same in every process.
+
+Those of `LIBRARY_WORK` and `LIBRARY_FACE` decide which bits a product has; all others decide about time and memory
+alone. What is a limit of correctness, or part of the order in which sums are made, is where it is used.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AHEAD_ROWS",
+    "AT_ONCE",
+    "BACKGROUND_WORK",
+    "BLOCKWISE_ELEMENTS",
+    "BLOCK_ELEMENTS",
+    "CALL_WORK",
+    "CHEAP_TO_REDO_AT_MANY_PLACES",
+    "CHEAP_TO_REDO_IN_MANY_KERNELS",
+    "COMPILE_WORK",
+    "COST_OF_DIVISION",
+    "COST_OF_ELEMENTWISE",
+    "COST_OF_FUNCTION",
+    "COST_OF_INDEX",
+    "COST_OF_RANDOM",
+    "CROSSED_ELEMENTS",
+    "CROSSING_ELEMENTS",
+    "DIRECT_WORK",
+    "GRAIN",
+    "JUMP_ELEMENTS",
+    "LATER_BY",
+    "LEAST_CROSSED",
+    "LEAST_ROWS",
+    "LIBRARY_FACE",
+    "LIBRARY_WORK",
+    "LINE_BYTES",
+    "LOOP_BLOCK",
+    "MAP_BLOCK",
+    "MAX_COPIES",
+    "MAX_FOLDS",
+    "MAX_GROUP",
+    "MAX_INLINE_REDUCE",
+    "MAX_KERNEL_OPS",
+    "MAX_KERNEL_OUTPUTS",
+    "MAX_PIECES",
+    "MAX_SEGMENTS",
+    "MAX_STATEMENTS",
+    "MAX_UNROLLED",
+    "PRODUCT_WORK",
+    "ROWS_ABREAST",
+    "SCRATCH_BYTES",
+    "SMALL_ROWS_WORK",
+    "START_LINES",
+    "THREADLESS_WORK",
+    "TILE",
+    "TILE_SIDES",
+    "TOO_SMALL",
+    "TURNED_SIDES",
+    "WIDE_TILE",
+    "WIDE_TILES",
+    "WORK_OF_A_THREAD",
+]
+
+# ------------------------------------------------------------------------------------------- NumPy, kernels, compilers
+#
+# Work is a number of element operations; NumPy makes about one in a nanosecond, arrays that are not in the cache
+# included, and vector code one in a twentieth of that.
+
+# Elements of a known value up to which operators compute at once. To record, plan and call costs 20 us a statement;
+# NumPy passes over so many doubles in 10.
+AT_ONCE = 1 << 15
+# Work that a NumPy call counts for besides its elements: 0.3 us.
+CALL_WORK = 300
+# Work up to which NumPy is faster than any call of compiled code: packing, the foreign call and the handles take 2 us.
+TOO_SMALL = 2000
+# Work up to which a cold graph is evaluated node by node: 100 us, as much as it takes to plan some operations.
+DIRECT_WORK = 100_000
+# Work of a graph, over all runs, after which it is compiled: NumPy takes 4 to 40 ms for so many elements, a compiler
+# 30 to 100 for a kernel. To rent until the rent has come near the price costs twice the best at most, whatever comes.
+COMPILE_WORK = 4_000_000
+# Work up to which the first run need not wait for the compiler: NumPy takes 0.2 s, a compiler of some kernels as well.
+BACKGROUND_WORK = 200_000_000
+# Lines of C that a compiler works through in the time that it takes to start: 40 ms.
+START_LINES = 40
+# By so much compiled code may be later than what is interpreted, and is compiled all the same, since it will be used.
+LATER_BY = 1.5
+# Work that takes one thread less time than it takes to compile the C runtime: 30 ms.
+THREADLESS_WORK = 1 << 25
+# Elements from which NumPy's operations go in blocks: arrays of 2 MB, which a second level of the cache does not hold.
+BLOCKWISE_ELEMENTS = 1 << 18
+# Elements of such a block: 1 MB of doubles, which stay in the cache from one operation to the next.
+BLOCK_ELEMENTS = 1 << 17
+# Multiplications up to which a small product is one call: 10 us, beside which the calls that are saved are little.
+PRODUCT_WORK = 1 << 15
+
+# ------------------------------------------------------------------------------------------------------ libraries
+#
+# Multiplications from which a product is BLAS's; below it generated code beats the call, which takes 1 us and packs.
+LIBRARY_WORK = 16384
+# Multiplications of the two shorter extents: a library has nothing to gain in what is thin.
+LIBRARY_FACE = 64
+
+# ------------------------------------------------------------------------------- what is stored, and what is redone
+#
+# What an element costs, in additions of operands in registers: orders of magnitude, since only the comparison with the
+# bounds below decides. Measured as vector code in the cache: an element read twice and written once takes 0.25 to 0.5
+# ns, from memory 0.9; on top of that a division takes 0.1, a square root 0.3, sin, exp and log 0.5 to 0.8, a number of
+# RANDOM 0.2, an element at an index 0.2 to 0.4 (from memory 20), tanh 1.6, floor division of integers 1.7, pow 3. An
+# addition takes a few hundredths. So storing and reading again pays from about a division on.
+COST_OF_ELEMENTWISE = 1.0
+COST_OF_DIVISION = 4.0  # and square roots
+COST_OF_FUNCTION = 10.0  # of the mathematical library
+COST_OF_RANDOM = 10.0
+COST_OF_INDEX = 2.0
+# In these additions: from here on it costs more to redo than to store, where one kernel has it at several places, or
+# several kernels have it, for which storing takes a kernel of its own.
+CHEAP_TO_REDO_AT_MANY_PLACES = 4.0
+CHEAP_TO_REDO_IN_MANY_KERNELS = 6.0
+# Operations of a kernel. A C compiler takes longer than in proportion for long loop bodies, and values and pointers
+# that find no register go to the stack. That is in the cache, though, and what a cut stores mostly is not: an equation
+# of state of 300 operations, most of which are read again much later, takes a third of the time in one kernel, and half
+# the time to compile.
+MAX_KERNEL_OPS = 320
+MAX_KERNEL_OUTPUTS = 8  # streams that are written at a time; a core has 10 to 16 lines under way
+MAX_INLINE_REDUCE = 16  # operands of a sum written out: a loop of fewer costs more than its elements
+MAX_FOLDS = 6  # of axes that have been moved, in one place; each may double what its index is computed from
+
+# ------------------------------------------------------------------------------------------------------------- threads
+#
+# To wake a worker takes 5 us when it sleeps, and 0.2 us while it spins, for some 10 us after its last work.
+WORK_OF_A_THREAD = 32768  # work that is worth another thread: some 2 to 5 us of vector code for each of the two
+GRAIN = 16384  # work of the pieces that the outer loop is cut into, so that the parts of threads are about equal
+
+# ------------------------------------------------------------------------------------- rows that run as one function
+#
+MAX_GROUP = 8  # kernels in one function: all ends are tried, so time grows with the square; softmax and norms take 3
+SCRATCH_BYTES = 64 * 1024  # of rows that are read again: a quarter of a small second level of the cache
+LEAST_ROWS = 16  # fewer are not worth losing the threads of the elementwise parts for,
+SMALL_ROWS_WORK = 1 << 18  # unless all work is that little: 20 us
+
+# -------------------------------------------------------------------------------------------- memory, caches and tiles
+#
+LINE_BYTES = 64  # of the cache, that come and go together
+AHEAD_ROWS = 16  # that are asked for before their turn, where the machine does not see by itself that they will be read
+# Columns that a reduction over leading axes works on at a time: many where there are so many wide tiles, since the
+# machine reads runs of some 4 KB at full speed, and few where that would leave nothing for other threads.
+TILE, WIDE_TILE, WIDE_TILES = 256, 1024, 4
+CROSSED_ELEMENTS = 8192  # of a column that is put in order before it is added up; several fit into the cache
+LEAST_CROSSED = 16  # along either loop, below which there is no block of a sum to be put in order
+JUMP_ELEMENTS = 16  # from one access to the next: of doubles two lines, so each line is read for one element
+CROSSING_ELEMENTS = 32  # along either loop, fewer of which stay in the cache until the other loop comes back
+TILE_SIDES = 16, 64  # rows and columns of tiles of loops that walk through memory in different directions
+TURNED_SIDES = 64, 16  # the same of a tile that is read along its columns: lines that are written at a time
+MAP_BLOCK = 256  # elements that an elementwise loop with calls works on at a time: a few rows of them stay in 32 KB
+LOOP_BLOCK = 256  # the same of the interpreter's loops of one operation
+ROWS_ABREAST = 6  # rows from which reducing them side by side takes less time than one after the other
+
+# ------------------------------------------------------------------------------------------------------- written code
+#
+# What is cut is written out for each piece: the text a compiler is given grows, and its time more than in proportion. A
+# test inside the loop costs a few cycles an element instead.
+MAX_SEGMENTS = 16  # of one loop
+MAX_PIECES = 9  # of an innermost loop: three in each of two directions, as padding a picture makes them
+MAX_COPIES = 16  # of a body, in all segments of all its loops
+MAX_STATEMENTS = 240  # in all segments or pieces together
+MAX_UNROLLED = 12  # statements that are worth repeating for each row of a tile
