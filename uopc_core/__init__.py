@@ -22,7 +22,7 @@ from uopc_core.dtype import (
     real_dtype,
 )
 from uopc_core.extern.fft import OPPOSITE_NORM
-from uopc_core.extern.product import multiply_by_library, product_function
+from uopc_core.extern.product import loop_of_products, multiply_by_library
 from uopc_core.extern.sorting import argsort_last_axis, searchsorted_vector, sort_last_axis
 from uopc_core.forks import in_forked_child
 from uopc_core.interpret.numpy_interp import NumPyProgram
@@ -55,6 +55,7 @@ from uopc_core.runtime.executors import (
     warm_up,
 )
 from uopc_core.runtime.pending import note_release
+from uopc_core.schedule.library_work import is_for_library
 from uopc_core.settings import AT_ONCE, context, current
 
 if TYPE_CHECKING:
@@ -112,16 +113,17 @@ __all__ = [
     "is_bool",
     "is_complex",
     "is_float",
+    "is_for_library",
     "is_inexact",
     "is_integer",
     "is_unsigned",
     "jvp",
+    "loop_of_products",
     "make_plan",
     "multiply_by_library",
     "name_of",
     "note_release",
     "plan_stats",
-    "product_function",
     "program_now",
     "pull_back",
     "real_dtype",

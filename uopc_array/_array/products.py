@@ -15,15 +15,19 @@ from uopc_array._array.at_once import ALIGNED_BYTES, LARGEST, bound, quietly
 from uopc_array._array.handle import Handle
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
-from uopc_core import Buffer, Ops, UOp, current, multiply_by_library, product_function
+from uopc_core import Buffer, Ops, UOp, current, is_for_library, loop_of_products, multiply_by_library
 
 __all__ = ["dot_at_once", "product_at_once"]
 
 A = TypeVar("A", bound=Handle)
 _NDARRAY = np.ndarray
 _ARRAYS: Any = (Handle, np.ndarray)
+_new = object.__new__
 _LITTLE_WORK = 1 << 16  # multiplications that let no other thread wait
 _MOST_ALONE = 1 << 20  # of what a kernel splits among threads, unlike the loops that are called here
+
+# the settings in force when there was last a product, and by the number of a dtype the loop that multiplies then
+_ways: list[tuple[Any, dict[int, Any]]] = [(None, {})]
 
 
 def product_at_once(cls: type[A], x: Any, y: Any) -> A | None:
@@ -34,32 +38,70 @@ def product_at_once(cls: type[A], x: Any, y: Any) -> A | None:
         cls: the class of the result.
         x, y: arrays of this class or of NumPy's.
     """
-    a = _in_memory(x) if type(x) is cls else x
-    if type(a) is not _NDARRAY or a.dtype.kind not in "fc":
+    a = x
+    if type(x) is cls:
+        a, alias = x._value, x._own_alias
+        if a is None or (alias is not None and alias.memory is not None and alias.memory is not alias.base._value):
+            a = _in_memory(x)
+    b = y
+    if type(y) is cls:
+        b, alias = y._value, y._own_alias
+        if b is None or (alias is not None and alias.memory is not None and alias.memory is not alias.base._value):
+            b = _in_memory(y)
+    if type(a) is not _NDARRAY or type(b) is not _NDARRAY or b.dtype is not a.dtype or records():
         return None
-    b = _in_memory(y) if type(y) is cls else y
-    if type(b) is not _NDARRAY or b.dtype is not a.dtype:
+    settings, loops = _ways[0]
+    return _product(cls, a, b, loops if settings is current() else _loops_now())
+
+
+def _loops_now() -> dict[int, Any]:
+    loops: dict[int, Any] = {}
+    _ways[0] = current(), loops
+    return loops
+
+
+def _way_of(dtype: Any, of_library: bool, loops: dict[int, Any]) -> Any:
+    """What multiplies arrays of a dtype; None where it is for the graph, or nothing is to be done at once."""
+    if dtype.kind not in "fc" or not bound():
         return None
-    extents = _extents(a.shape, b.shape)
-    if extents is None or not bound() or records():
+    if of_library:
+        return multiply_by_library
+    loop = loop_of_products(dtype)
+    if loop is not None:
+        loops[dtype.num] = loop
+    return loop
+
+
+def _product(cls: type[A], a: Any, b: Any, loops: dict[int, Any]) -> A | None:
+    of_a, of_b = a.shape, b.shape
+    k = of_b[0] if of_b else 0
+    if not (k > 1 and of_a and of_a[-1] == k and len(of_a) <= 2 and len(of_b) <= 2):
         return None
-    function = product_function(*extents, a.dtype)
-    m, n, k = extents
+    m = of_a[0] if len(of_a) == 2 else 1
+    n = of_b[1] if len(of_b) == 2 else 1
     work = m * n * k
-    if function is None or (work > _MOST_ALONE and function is not multiply_by_library and current().num_threads > 1):
+    of_library = m > 1 and n > 1 and is_for_library(m, n, k)
+    function = None if of_library else loops.get(a.dtype.num)
+    if function is None:
+        function = _way_of(a.dtype, of_library, loops)
+    if not work or function is None or (work > _MOST_ALONE and not of_library and current().num_threads > 1):
         return None
     if m * n * a.itemsize < ALIGNED_BYTES:
-        return cls._from_value(_quietly(work, function, a, b))
+        value = quietly(function, a, b) if work <= _LITTLE_WORK else _alone(function, a, b)
+        handle = _new(cls)
+        handle._value = value
+        handle._alias = None
+        handle._weak = False
+        return handle
     out = Buffer.empty(a.shape[:-1] + b.shape[1:], a.dtype)
-    value = _quietly(work, function, a, b, out.array)
+    value = _alone(function, a, b, out.array)
     return cls._from_value(value) if value.size <= LARGEST else cls._from_uop(UOp.buffer(out))
 
 
-def _extents(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, int, int] | None:
-    """Rows and columns of the product, 1 where it lacks them, and what is summed over; None where there is none."""
-    if not (0 < len(x) <= 2 and 0 < len(y) <= 2) or x[-1] != y[0]:
-        return None
-    return x[0] if len(x) == 2 else 1, y[1] if len(y) == 2 else 1, y[0]
+def _alone(function: Any, *operands: Any) -> Any:
+    """``function(*operands)`` where NumPy does not warn, in a context that no other thread waits for."""
+    with np.errstate(all="ignore"):
+        return function(*operands)
 
 
 def dot_at_once(cls: type[A], x: Any, y: Any) -> A | None:
@@ -71,21 +113,11 @@ def _is_vector(x: Any) -> bool:
     return isinstance(x, _ARRAYS) and x.ndim == 1 and x.dtype.kind == "f"
 
 
-def _quietly(work: int, function: Any, *operands: Any) -> Any:
-    """``function(*operands)`` where NumPy does not warn; threads share the context for that, for a moment each."""
-    if work <= _LITTLE_WORK:
-        return quietly(function, *operands)
-    with np.errstate(all="ignore"):
-        return function(*operands)
-
-
 def _in_memory(x: Handle) -> Any:
-    """The value of a handle as it lies in memory, to be read only; None where it is to be computed first, or is of a
-    trace or a derivative, or where other threads write to it.
+    """The value of a handle on a node, or of a view, as it lies in memory, to be read only; None where it is to be
+    computed first, or is of a trace or a derivative, or where other threads write to it.
     """
-    value, alias = x._value, x._own_alias
-    if value is not None and (alias is None or alias.memory is None or alias.memory is alias.base._value):
-        return value
+    alias = x._own_alias
     if x._is_shadowed or x._weak:
         return None
     if alias is not None and alias.is_view:

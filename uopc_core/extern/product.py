@@ -21,9 +21,8 @@ from uopc_core.interpret.rows import in_rows
 from uopc_core.ir.arguments import Field, one_of
 from uopc_core.ir.extern import Extern, TensorType, register_extern
 from uopc_core.ir.op import Ops
-from uopc_core.schedule.library_work import is_for_library
 
-__all__ = ["MATMUL", "multiply_by_library", "product_function"]
+__all__ = ["MATMUL", "loop_of_products", "multiply_by_library"]
 
 Array = np.ndarray[Any, Any]
 # multiplications in one product; OpenBLAS packs from 1,000,000 on
@@ -54,17 +53,11 @@ def _matmul_into(params: tuple[Any, ...], arrays: Sequence[Any], outputs: Sequen
             out[...] = _without_the_dead(params, *arrays)
 
 
-def product_function(m: int, n: int, k: int, dtype: DType) -> Callable[..., Any] | None:
-    """What multiplies arrays of (m, k) or (k,) and of (k, n) or (k,) in memory, of any strides, with the bits that a
-    plan has: ``f(x, y)``, or ``f(x, y, out)``. None where it takes more than that to say.
-
-    Args:
-        m, n: 1 of a vector.
-        dtype: of both, floating-point or complex.
+def loop_of_products(dtype: DType) -> Callable[..., Any] | None:
+    """What multiplies the matrices, or vectors, of a floating-point or complex dtype that are not the library's, of any
+    strides, with the bits of a kernel: ``f(x, y)``, or ``f(x, y, out)``. None where there is no compiler.
     """
-    if k < 2 or not m or not n:
-        return None
-    return multiply_by_library if is_for_library(m, n, k) else loop_of("matmul", Ops.ADD, dtype)
+    return loop_of("matmul", Ops.ADD, dtype)
 
 
 def multiply_by_library(x: Array, y: Array, out: Array | None = None) -> Array:
