@@ -7,8 +7,9 @@ import pytest
 
 from uopc_core import dtypes
 from uopc_core.errors import CompileError
+from uopc_core.ir.op import Ops
 from uopc_core.runtime import ufunc
-from uopc_core.runtime.loops import make_gufunc, make_ufunc
+from uopc_core.runtime.loops import loops_for, make_gufunc, make_ufunc
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.runtime.ufunc import ForeignLoop
 from uopc_core.settings import context
@@ -66,6 +67,22 @@ def test_core_dimensions_are_the_last_axes(kind: type, x: Any) -> None:
     assert isinstance(total, kind)
     np.testing.assert_array_equal(total(x), x.sum(-1))
     np.testing.assert_array_equal(make_gufunc("reversed", TEXT, "reversed", (F64, F64), "(n)->(n)")(x), x[..., ::-1])
+
+
+@pytest.mark.parametrize("axes", [(2, 2), (1, 2), (2, 1), (1, 1)], ids=str)
+def test_core_dimensions_with_a_question_mark_may_be_missing(kind: type, axes: tuple[int, int]) -> None:
+    (product,) = loops_for([("matmul", Ops.ADD, F64)])
+    assert isinstance(product, kind)
+    x = CUBE[0, :3, ::2] if axes[0] == 2 else CUBE[0, 0, ::2]
+    y = CUBE[:, 0, :4] if axes[1] == 2 else CUBE[:, 0, 3]
+    wanted = x @ y
+    found = product(x, y)
+    np.testing.assert_array_equal(found, wanted)
+    assert type(found) is type(wanted)
+    if axes != (1, 1):
+        out = np.empty_like(wanted)
+        product(x, y, out)
+        np.testing.assert_array_equal(out, wanted)
 
 
 def test_places_that_repeat_are_taken_in_turn(kind: type) -> None:

@@ -83,6 +83,11 @@ def _cores(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]
     return before, after
 
 
+def _lacking(x: Array, core: Sequence[str]) -> list[str]:
+    """The core dimensions that an operand lacks, where it may: of those whose names end in a question mark."""
+    return [name for name in core if name.endswith("?")][: max(len(core) - x.ndim, 0)]
+
+
 class ForeignLoop:
     """A loop called through cffi on contiguous copies of its operands; core dimensions are their last axes."""
 
@@ -95,8 +100,16 @@ class ForeignLoop:
         self._cores_in, self._cores_out = _cores(signature)
 
     def __call__(self, *operands: Any) -> Any:
-        """The result, an array, or a tuple where there are several."""
-        given = [np.asarray(x, dtype) for x, dtype in zip(operands, self._dtypes, strict=False)]
+        """The result, an array, or a tuple where there are several; of no axes a scalar. What comes after the operands
+        takes the result.
+        """
+        n_in = len(self._cores_in)
+        given = [np.asarray(x, dtype) for x, dtype in zip(operands[:n_in], self._dtypes, strict=False)]
+        lacking = {name for x, core in zip(given, self._cores_in, strict=True) for name in _lacking(x, core)}
+        given = [
+            np.expand_dims(x, [i - len(core) for i, name in enumerate(core) if name in _lacking(x, core)])
+            for x, core in zip(given, self._cores_in, strict=True)
+        ]
         outer = np.broadcast_shapes(
             *[x.shape[: x.ndim - len(core)] for x, core in zip(given, self._cores_in, strict=True)]
         )
@@ -110,7 +123,13 @@ class ForeignLoop:
             for core, dtype in zip(cores[len(given) :], self._dtypes[len(given) :], strict=True)
         ]
         self._call([*arrays, *made], cores, [int(np.prod(outer, dtype=np.int64)), *sizes.values()])
-        return made[0] if len(made) == 1 else tuple(made)
+        results: list[Any] = []
+        for x, core in zip(made, self._cores_out, strict=True):
+            left = x.squeeze(tuple([i - len(core) for i, name in enumerate(core) if name in lacking]))
+            results.append(left if left.ndim else left[()])
+        for x, out in zip(results, operands[n_in:], strict=False):
+            out[...] = x
+        return results[0] if len(results) == 1 else tuple(results)
 
     def _call(self, arrays: Sequence[Array], cores: Sequence[tuple[int, ...]], dims: Sequence[int]) -> None:
         steps = [int(np.prod(core, dtype=np.int64)) * x.itemsize for x, core in zip(arrays, cores, strict=True)]
