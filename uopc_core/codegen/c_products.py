@@ -20,11 +20,11 @@ from uopc_core.codegen.helpers import Combine, Need, helper
 from uopc_core.dtype import DType, is_float
 from uopc_core.ir.op import Ops
 from uopc_core.loop.loop_ir import Acc
+from uopc_core.loop.space import IN_TURN
 
 __all__ = ["need_product", "need_product_row"]
 
 _TILE = 256  # columns that are summed side by side: two kilobytes of a row of doubles
-_VECTOR_BYTES = 64
 
 
 def need_product_row(need: Need, dtype: DType) -> str:
@@ -34,17 +34,15 @@ def need_product_row(need: Need, dtype: DType) -> str:
 
 def need_product(need: Need, dtype: DType) -> str:
     """Define the function that multiplies two matrices of any strides; returns its name."""
-    words = _words(need, dtype)
+    words, times = _words(need, dtype), _times(need, dtype)
     if is_float(dtype):
-        size = dtype.itemsize
-        n = _VECTOR_BYTES // size
-        lane = helper(need, "vector_lane_FLOAT", FLOAT=dtype, BYTES=size, PER_VECTOR=n)
+        names = ("vector_lane_FLOAT", "vector_few_lanes_FLOAT")
+        lane, few = [helper(need, name, FLOAT=dtype, BYTES=dtype.itemsize, IN_TURN=IN_TURN) for name in names]
     else:
-        n = 1
-        lane = helper(need, "near_lane_T", None, _times(need, dtype), T=dtype)
-    return reduction_helper(
-        need, "product_T", _sum(dtype), _times(need, dtype), LANE=lane, PER_VECTOR=n, TILE=_TILE, **words
-    )
+        lane = helper(need, "near_lane_T", None, times, T=dtype)
+        few = reduction_helper(need, "few_lanes_T", _sum(dtype), times, TILE=_TILE, **words)
+    words |= {"LANE": lane, "FEW_LANES": few, "TILE": _TILE}
+    return reduction_helper(need, "product_T", _sum(dtype), times, **words)
 
 
 def _words(need: Need, dtype: DType) -> dict[str, int | str]:

@@ -2,25 +2,24 @@
    order of a sum is that of `reductions.h`, whose words stand for the same here, and one more does:
 
      TIMES(a, b)  the product of two elements          BYTES  of an element
-     LANE         what adds up one accumulator of each column, where PER_VECTOR or more are side by side
+     LANE         what adds up one accumulator of each column, where 8 or more are side by side
+     FEW_LANES    what adds up all of columns that are short
      PRODUCTS_OF_FEW, PRODUCTS_OF_MANY  what adds products to the accumulators of one row */
 
 #include "reductions.h"
 
 /* What a compiler that reads this file alone takes the capitals for. */
 #define TIMES(a, b) ((a) * (b))
-#define PER_VECTOR 8
 #define BYTES 8
 #define LANE near_lane_T
+#define FEW_LANES few_lanes_T
 #define PRODUCTS_OF_FEW products_TxLANES
 #define PRODUCTS_OF_MANY products_TxLANES
 
 /* ------------------------------------------------------------------------------------------------------- definitions */
 
-/* vectors that lie where their elements may */
-typedef FLOAT __attribute__((vector_size(64), aligned(BYTES), may_alias)) vector_FLOAT;
-
-typedef FLOAT __attribute__((vector_size(8 * BYTES), aligned(BYTES), may_alias)) eight_FLOAT;
+/* a vector that lies where its elements may */
+typedef FLOAT __attribute__((vector_size(8 * BYTES), aligned(BYTES), may_alias)) vector_FLOAT;
 
 /* acc[l] is the sum of the products of f with `count` elements of column l, `step` bytes from one to the next; it is
    `apart` bytes from one column to the next */
@@ -44,7 +43,7 @@ static void near_lane_T(T *restrict acc, const T *restrict f, const char *y, int
    computed twice is the same */
 static void vector_lane_FLOAT(FLOAT *restrict acc, const FLOAT *restrict f, const char *y, int64_t step, int64_t count, int64_t m) {
     int64_t l = 0;
-    for (; l + 4 * PER_VECTOR <= m; l += 4 * PER_VECTOR) {
+    for (; l + 32 <= m; l += 32) {
         vector_FLOAT a = {0}, b = {0}, c = {0}, d = {0};
         const char *row = y + l * BYTES;
         for (int64_t t = 0; t < count; t++, row += step) {
@@ -55,11 +54,61 @@ static void vector_lane_FLOAT(FLOAT *restrict acc, const FLOAT *restrict f, cons
         vector_FLOAT *out = (vector_FLOAT *)(acc + l);
         out[0] = a, out[1] = b, out[2] = c, out[3] = d;
     }
-    for (; l < m; l += PER_VECTOR) {
-        if (l > m - PER_VECTOR) l = m - PER_VECTOR;
+    for (; l < m; l += 8) {
+        if (l > m - 8) l = m - 8;
         vector_FLOAT a = {0};
         const char *row = y + l * BYTES;
         for (int64_t t = 0; t < count; t++, row += step) a = f[t] * *(const vector_FLOAT *)row + a;
+        *(vector_FLOAT *)(acc + l) = a;
+    }
+}
+
+/* acc[l] is the sum of the products of f with column l, of n < SHORT elements, `step` bytes apart; columns side by side */
+static void few_lanes_T(T *restrict acc, const T *restrict f, const char *y, int64_t step, int64_t n, int64_t m) {
+    const int n_lanes = n <= IN_TURN ? 1 : FEW;
+    T lanes[FEW][TILE], g[16];
+    for (int k = 0; k < n_lanes; k++) {
+        const int64_t count = (n - k + n_lanes - 1) / n_lanes;
+        for (int64_t t = 0; t < count; t++) g[t] = f[k + t * n_lanes];
+        near_lane_T(n_lanes == 1 ? acc : lanes[k], g, y + k * step, n_lanes * step, count, m);
+    }
+    for (int64_t l = 0; l < m && n_lanes > 1; l++) {
+        T a[FEW];
+        for (int k = 0; k < FEW; k++) a[k] = lanes[k][l];
+        acc[l] = fold_OP_TxFEW(a);
+    }
+}
+
+/* and of a vector of them or more, the accumulators in registers */
+static void vector_few_lanes_FLOAT(
+    FLOAT *restrict acc, const FLOAT *restrict f, const char *y, int64_t step, int64_t n, int64_t m) {
+    for (int64_t l = 0; l < m; l += 8) {
+        if (l > m - 8) l = m - 8;
+        const char *row = y + l * BYTES;
+        vector_FLOAT a = {0}, b = {0}, c = {0}, d = {0}, e = {0}, g = {0}, h = {0}, i = {0};
+        if (n <= IN_TURN)
+            for (int64_t t = 0; t < n; t++, row += step) a = f[t] * *(const vector_FLOAT *)row + a;
+        else {
+            int64_t t = 0;
+            for (; t + 8 <= n; t += 8, row += 8 * step) {
+                a = f[t] * *(const vector_FLOAT *)row + a;
+                b = f[t + 1] * *(const vector_FLOAT *)(row + step) + b;
+                c = f[t + 2] * *(const vector_FLOAT *)(row + 2 * step) + c;
+                d = f[t + 3] * *(const vector_FLOAT *)(row + 3 * step) + d;
+                e = f[t + 4] * *(const vector_FLOAT *)(row + 4 * step) + e;
+                g = f[t + 5] * *(const vector_FLOAT *)(row + 5 * step) + g;
+                h = f[t + 6] * *(const vector_FLOAT *)(row + 6 * step) + h;
+                i = f[t + 7] * *(const vector_FLOAT *)(row + 7 * step) + i;
+            }
+            if (t < n) a = f[t] * *(const vector_FLOAT *)row + a;
+            if (t + 1 < n) b = f[t + 1] * *(const vector_FLOAT *)(row + step) + b;
+            if (t + 2 < n) c = f[t + 2] * *(const vector_FLOAT *)(row + 2 * step) + c;
+            if (t + 3 < n) d = f[t + 3] * *(const vector_FLOAT *)(row + 3 * step) + d;
+            if (t + 4 < n) e = f[t + 4] * *(const vector_FLOAT *)(row + 4 * step) + e;
+            if (t + 5 < n) g = f[t + 5] * *(const vector_FLOAT *)(row + 5 * step) + g;
+            if (t + 6 < n) h = f[t + 6] * *(const vector_FLOAT *)(row + 6 * step) + h;
+            a = ((i + d) + (g + b)) + ((h + c) + (e + a));
+        }
         *(vector_FLOAT *)(acc + l) = a;
     }
 }
@@ -68,7 +117,13 @@ static void vector_lane_FLOAT(FLOAT *restrict acc, const FLOAT *restrict f, cons
 static void product_columns_T(
     char *out, int64_t out_step, const char *x, int64_t x_step, const char *y, int64_t y_step, int64_t apart, int64_t n,
     int64_t m) {
-    T acc[TILE], lanes[LEVELS][TILE], tree[32][TILE], f[16];
+    T acc[TILE], lanes[LEVELS][TILE], tree[32][TILE], f[SHORT];
+    if (n < SHORT && apart == (int64_t)sizeof(T) && m >= 8) {
+        for (int64_t k = 0; k < n; k++) f[k] = *(const T *)(x + k * x_step);
+        FEW_LANES(acc, f, y, y_step, n, m);
+        for (int64_t l = 0; l < m; l++) *(T *)(out + l * out_step) = acc[l];
+        return;
+    }
     const int levels = n <= IN_TURN ? 0 : n < SHORT ? FEW_LEVELS : LEVELS - 1, n_lanes = 1 << levels;
     int64_t blocks = 0;
     for (int64_t block = 0; block < n; block += 16 * n_lanes, blocks++) {
@@ -78,7 +133,7 @@ static void product_columns_T(
             const int64_t count = first < end ? (end - first + n_lanes - 1) / n_lanes : 0;
             for (int64_t t = 0; t < count; t++) f[t] = *(const T *)(x + (first + t * n_lanes) * x_step);
             const char *const row = y + first * y_step;
-            if (apart == (int64_t)sizeof(T) && m >= PER_VECTOR) LANE(acc, f, row, n_lanes * y_step, count, m);
+            if (apart == (int64_t)sizeof(T) && m >= 8) LANE(acc, f, row, n_lanes * y_step, count, m);
             else lane_T(acc, f, row, n_lanes * y_step, apart, count, m);
             if (levels) push_row_OP_TxTILE(lanes, k, acc, m);
         }
@@ -98,23 +153,27 @@ static void products_TxLANES(T *restrict acc, const T *restrict x, const T *rest
 
 /* the same of 8, which are one vector */
 static inline void vector_products_FLOATx8(FLOAT *restrict acc, const FLOAT *x, const FLOAT *y, int64_t m) {
-    eight_FLOAT *const out = (eight_FLOAT *)acc;
-    eight_FLOAT a = *out;
-    for (; m >= 8; m -= 8, x += 8, y += 8) a = *(const eight_FLOAT *)x * *(const eight_FLOAT *)y + a;
+    vector_FLOAT *const out = (vector_FLOAT *)acc;
+    vector_FLOAT a = *out;
+    for (; m >= 8; m -= 8, x += 8, y += 8) a = *(const vector_FLOAT *)x * *(const vector_FLOAT *)y + a;
     *out = a;
     for (int64_t k = 0; k < m; k++) { acc[k] = x[k] * y[k] + acc[k]; SCALAR; }
 }
 
 /* of 32, which are four */
 static void vector_products_FLOATx32(FLOAT *restrict acc, const FLOAT *x, const FLOAT *y, int64_t m) {
-    eight_FLOAT *const out = (eight_FLOAT *)acc;
-    eight_FLOAT a = out[0], b = out[1], c = out[2], d = out[3];
+    vector_FLOAT *const out = (vector_FLOAT *)acc;
+    vector_FLOAT a = out[0], b = out[1], c = out[2], d = out[3];
     for (; m >= 32; m -= 32, x += 32, y += 32) {
-        const eight_FLOAT *v = (const eight_FLOAT *)x, *w = (const eight_FLOAT *)y;
+        const vector_FLOAT *v = (const vector_FLOAT *)x, *w = (const vector_FLOAT *)y;
         a = v[0] * w[0] + a, b = v[1] * w[1] + b, c = v[2] * w[2] + c, d = v[3] * w[3] + d;
     }
+    const vector_FLOAT *v = (const vector_FLOAT *)x, *w = (const vector_FLOAT *)y;
+    if (m >= 8) a = v[0] * w[0] + a;
+    if (m >= 16) b = v[1] * w[1] + b;
+    if (m >= 24) c = v[2] * w[2] + c;
     out[0] = a, out[1] = b, out[2] = c, out[3] = d;
-    for (int64_t k = 0; k < m; k++) { acc[k] = x[k] * y[k] + acc[k]; SCALAR; }
+    for (int64_t k = m & ~7; k < m; k++) { acc[k] = x[k] * y[k] + acc[k]; SCALAR; }
 }
 
 /* the sum of the products of two rows of n elements */
