@@ -41,7 +41,7 @@ def _infer_matmul(params: tuple[Any, ...], types: Sequence[TensorType]) -> tuple
 def _matmul_into(params: tuple[Any, ...], arrays: Sequence[Any], outputs: Sequence[Any]) -> None:
     (out,) = outputs
     if not params:
-        np.matmul(*_in_order(*arrays), out=out)
+        np.matmul(*_in_order(*arrays), out)
         return
     # what the numbers with marks meet
     others = [other for side, other in zip(("right", "left"), arrays, strict=True) if side in params]
@@ -73,6 +73,8 @@ def _evaluate_matmul(params: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
 
 
 def _in_order(x: Array, y: Array) -> tuple[Array, Array]:
+    if x.flags.c_contiguous and y.flags.c_contiguous:
+        return x, y
     (m, k), n = x.shape[-2:], y.shape[-1]
     packed = m * k * n > _SURELY_PACKED and min(m, n) > 1
     if packed and _is_mirrored(x, y):  # NumPy computes half of such a product, so it stays one however it lies

@@ -42,12 +42,20 @@ _MAX_KNOWN = 65_536
 _in_use: dict[int, None] = {}  # hashes of the sources of every CompiledPlan so far
 
 
-@dataclass(frozen=True)
 class _Host:
-    """A host call between programs."""
+    """A host call between programs.
 
-    call: ExternCall
-    operands: HostInputs
+    Attributes:
+        operands: of each the slot, and what makes of the memory there the view that is meant.
+        into: the function that writes where it is told, None where there is none.
+    """
+
+    __slots__ = ("call", "into", "operands")
+
+    def __init__(self, call: ExternCall) -> None:
+        self.call = call
+        self.operands = HostInputs(call).operands
+        self.into = EXTERNS[call.name].into
 
 
 @dataclass(frozen=True)
@@ -134,7 +142,7 @@ class CompiledPlan:
                 segments.append((CompiledProgram(waiting, self.plan.scalar_dtypes, self._placement.n_pointers), dying))
                 waiting, dying = [], []
             if isinstance(step, ExternCall):
-                segments.append((_Host(step, HostInputs(step)), gone))
+                segments.append((_Host(step), gone))
             elif step is not None:
                 segments.append((_Inner(step, COMPILE.prepared(step.plan)), gone))
         return segments
@@ -205,10 +213,17 @@ class _Run:
 
     def call(self, host: _Host) -> None:
         """Call a library; what it makes by itself becomes the memory of its slot."""
-        operands = host.operands.of({slot: self._array(slot) for slot in host.call.reads})
-        extern = EXTERNS[host.call.name]
-        if extern.into is not None:
-            extern.into(host.call.params, operands, [self._array(slot) for slot in host.call.writes])
+        operands: list[Array] = []
+        for slot, views in host.operands:  # loops, since a comprehension is a call
+            operand = self._array(slot)
+            for view in views:
+                operand = view(operand)
+            operands.append(operand)
+        if host.into is not None:
+            outputs: list[Array] = []
+            for slot in host.call.writes:
+                outputs.append(self._array(slot))
+            host.into(host.call.params, operands, outputs)
             return
         results = with_room(call_extern, host.call.name, host.call.params, operands)
         for number, slot in host.call.outputs:
@@ -247,9 +262,9 @@ class _Run:
 
     def _array(self, slot: int) -> Array:
         """The memory of a slot as NumPy sees it."""
-        what = self.slots[slot]
         if slot < len(self.buffers):
             return self.buffers[slot].array
+        what = self.slots[slot]
         if slot in self.placement.offsets:
             return np.ndarray(what.shape, what.dtype, self.arena.array, self.placement.offsets[slot])
         buffer = self.made[self.placement.root[slot]]
