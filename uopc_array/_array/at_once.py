@@ -439,8 +439,6 @@ def item_at_once(x: A, key: Any) -> A | None:
         return None
     if type(item) is not _NDARRAY:
         alias = None
-    elif item.size > LARGEST:
-        return None
     elif alias is None:
         alias = _new(Part)
         alias.base, alias.memory, alias.keys, alias.is_writable = x, value, (key,), True
