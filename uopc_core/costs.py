@@ -45,10 +45,12 @@ __all__ = [
     "MAX_INLINE_REDUCE",
     "MAX_KERNEL_OPS",
     "MAX_KERNEL_OUTPUTS",
+    "MAX_PARTS",
     "MAX_PIECES",
     "MAX_SEGMENTS",
     "MAX_STATEMENTS",
     "MAX_UNROLLED",
+    "PART_ELEMENTS",
     "PRODUCT_WORK",
     "ROWS_ABREAST",
     "SCRATCH_BYTES",
@@ -132,6 +134,10 @@ MAX_FOLDS = 6  # of axes that have been moved, in one place; each may double wha
 #
 # To wake a worker takes 5 us when it sleeps, and 0.2 us while it spins, for some 10 us after its last work.
 WORK_OF_A_THREAD = 32768  # work that is worth another thread: some 2 to 5 us of vector code for each of the two
+# Elements of a reduction to one number that are worth a part of their own: the pages of 2 to 4 of the machine's reads
+# ahead, 3 us or more. A power of two of the blocks of 512 that the order of a sum has, see `codegen/c_reduce.py`.
+PART_ELEMENTS = 1 << 15
+MAX_PARTS = 64  # into which one is cut: their results are kept side by side, and combined by one thread
 GRAIN = 16384  # work of the pieces that the outer loop is cut into, so that the parts of threads are about equal
 
 # ------------------------------------------------------------------------------------- rows that run as one function

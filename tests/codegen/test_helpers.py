@@ -32,6 +32,7 @@ from uopc_core.codegen.c_reduce import (
     need_running_sum,
     need_total,
     need_total_row,
+    need_united,
 )
 from uopc_core.codegen.c_sort_loop import need_argsort
 from uopc_core.codegen.c_types import TYPEDEFS
@@ -120,6 +121,7 @@ def reductions(need, dtype):
             for columns in (4, 32):
                 need_append_columns(need, acc, lanes, columns)
         need_total(need, acc)
+        need_united(need, acc)
         for tile in (4, 16, 256):
             need_push_row(need, acc, tile), need_total_row(need, acc, tile)
         if is_inexact(dtype):

@@ -123,11 +123,13 @@ def _call(function, source, memory, values, pieces, at_end):
     dims = (ctypes.c_int64 * max(1, len(source.dims)))(*source.dims)
     scalars = _scalars(source, values)
     status = (ctypes.c_int64 * 4)()
-    scratch = guarded(np.zeros(source.scratch_bytes, np.uint8), at_end)
+    scratch = guarded(np.zeros(source.scratch_bytes + source.parts_bytes, np.uint8), at_end)
     bounds = [source.extent * k // pieces for k in range(pieces + 1)]
     for begin, end in pairwise(bounds):
         if begin < end and run_kernel(pointers, dims, scalars, begin, end, scratch.ctypes.data, status):
             return list(status)
+    if source.parts_bytes:
+        run_kernel(pointers, dims, scalars, source.extent, source.extent, scratch.ctypes.data, status)
     return None
 
 

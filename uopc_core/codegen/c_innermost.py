@@ -41,6 +41,7 @@ class InnermostWriter(StatementWriter, ABC):
         self.lanes: RowReduce | None = None
         self.tile: tuple[Var, str] | None = None
         self.ranges: dict[Var, tuple[str, str]] = {}
+        self.cut_rows: tuple[Var, Var] | None = None  # two loops of which a part of the elements is run
         self.strides: dict[Var, int] = {}  # of loops that do not go from one to the next
 
     @abstractmethod

@@ -81,7 +81,12 @@ class LoopWriter(TileWriter):
             self.tiled_loops(loop)
         elif any(isinstance(item, Loop | Scope | RowReduce | TileReduce | Scan | Unless) for item in loop.body):
             self.open(self.loop_head(loop))
+            is_cut = self.cut_rows is not None and loop.var == self.cut_rows[0]
+            if is_cut and self.cut_rows is not None:
+                self.cut_row(*self.cut_rows)
             self.block(loop.body)
+            if is_cut and self.cut_rows is not None:
+                del self.ranges[self.cut_rows[1]]
             self.close()
             self.drop_loop(loop.var)
         else:

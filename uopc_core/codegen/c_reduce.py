@@ -38,6 +38,7 @@ __all__ = [
     "need_running_sum",
     "need_total",
     "need_total_row",
+    "need_united",
     "needs_tree",
     "reduction_helper",
     "sizes_of_rows",
@@ -105,6 +106,11 @@ def need_flush(need: Need, acc: Acc, lanes: int) -> str:
 def need_total(need: Need, acc: Acc) -> str:
     """Define the function that combines what there is in a tree of one or more blocks."""
     return reduction_helper(need, "total_OP_T", acc)
+
+
+def need_united(need: Need, acc: Acc) -> str:
+    """Define the function that combines the results of parts of one reduction."""
+    return reduction_helper(need, "united_OP_T", acc)
 
 
 def need_extreme(need: Need, acc: Acc, lanes: int) -> str:

@@ -26,6 +26,7 @@ from uopc_core.codegen.c_reduce import (
     need_fold,
     need_gather,
     need_total,
+    need_united,
     needs_tree,
 )
 from uopc_core.codegen.c_stages import Stages
@@ -51,11 +52,45 @@ class RowWriter(InnermostWriter):
     """Writes reductions that end before the next begins."""
 
     def row_reduce(self, item: RowReduce) -> None:
+        if item.part:
+            self.reduce_parts(item)
+            return
         search = search_of(item)
         if search is None:
             self.reduce_row(item)
         else:
             self.search(search, item.accs[0])
+
+    def reduce_parts(self, item: RowReduce) -> None:
+        """The parts that this call has to do; the call for no part, which comes last, goes on with all of them."""
+        outer = next(x for x in item.body if isinstance(x, Loop))
+        inner = next((x for x in outer.body if isinstance(x, Loop)), None)
+        n, part = self.lift(count_of(item)), self.lift(item.part)
+        self.open("for (int64_t part = begin; part < end; part++)")
+        self.line(f"const int64_t first = part*{part}, last = {n} - first < {part} ? {n} : first + {part};")
+        if inner is None:
+            self.ranges[outer.var] = ("first", "last")
+        else:
+            self.ranges[outer.var] = (f"first/{self.lift(item.extent)}", f"(last - 1)/{self.lift(item.extent)} + 1")
+            self.cut_rows = (outer.var, inner.var)
+        self.reduce_row(item)
+        for acc in item.accs:
+            self.line(f"{acc.name}_parts[part] = {acc.name};")
+        self.cut_rows = None
+        del self.ranges[outer.var]
+        self.close()
+        n_parts = self.lift(self.function.extent)
+        self.line(f"if (begin < {n_parts}) return 0;")
+        for acc in item.accs:
+            united = need_united(self.need_typed, acc)
+            self.line(f"const {C_TYPES[acc.dtype]} {acc.name} = {united}({acc.name}_parts, {n_parts});")
+
+    def cut_row(self, outer: Var, inner: Var) -> None:
+        """The bounds of a row that only a part of which may be in the part of all."""
+        row, extent = self.loop_names[outer], self.lift(inner.extent)
+        self.line(f"const int64_t before = first - {row}*{extent}, after = last - {row}*{extent};")
+        self.line(f"const int64_t from = before > 0 ? before : 0, to = after < {extent} ? after : {extent};")
+        self.ranges[inner] = ("from", "to")
 
     def search(self, search: Search, acc: Acc) -> None:
         """The least place in a block where the condition holds, until there is one. Places are as wide as what is

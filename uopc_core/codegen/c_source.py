@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from uopc_core.codegen.c_loops import LoopWriter
 from uopc_core.codegen.c_types import C_TYPES
+from uopc_core.costs import MAX_PARTS
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_unsigned
 from uopc_core.loop.fuse import lower_group
 from uopc_core.loop.loop_ir import LoopNest, Memory, print_function
@@ -25,6 +26,7 @@ _DIGITS = 16  # of a digest
 _STATIC = re.compile(r"^static\b", re.MULTILINE)
 _TYPE = re.compile(r"^(?:typedef\b|#define\b)", re.MULTILINE)
 _DEBUG_LOOPS = 3  # the setting `debug` from which on loop nests are printed
+_PARTS_BYTES = 16 * MAX_PARTS  # for the results of parts of one reduction
 _SCALAR = "typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;"
 
 
@@ -46,6 +48,8 @@ class CSource:
         grain: iterations that are worth a thread of their own.
         work: scalar operations of the whole, roughly.
         scratch_bytes: per thread.
+        parts_bytes: of scratch that all threads share in its place: the function is called once more for [extent,
+            extent), after all else, and combines what is there. 0: it is not.
         inplace: slots of inputs that may be the same memory as an output of the same size.
     """
 
@@ -63,6 +67,7 @@ class CSource:
     work: int
     scratch_bytes: int
     inplace: tuple[int, ...] = ()
+    parts_bytes: int = 0
 
     @property
     def declared(self) -> frozenset[str]:
@@ -135,6 +140,7 @@ def render_function(function: LoopNest, has_libmvec: bool) -> CSource:
         work=function.work,
         scratch_bytes=sum(_scratch_bytes(b) for b in buffers),
         inplace=tuple([buffers[i].slot for i in function.inplace]),
+        parts_bytes=_PARTS_BYTES * len(function.parts),
     )
 
 
@@ -196,6 +202,10 @@ def _parameters(function: LoopNest, writer: LoopWriter) -> tuple[list[str], list
         params.append(f"{'' if buffer.written else 'const '}{c} *{restrict}{writer.pointers[i]}")
         arguments.append(f"bufs[{place}]")
         place += 1
+    for k, acc in enumerate(function.parts):
+        c = C_TYPES[acc.dtype]
+        params.append(f"{c} *restrict {acc.name}_parts")
+        arguments.append(f"({c} *)(scratch + {_PARTS_BYTES * k})")
     if writer.dims:
         params.append("const int64_t *restrict n")
         arguments.append("dims")

@@ -96,6 +96,18 @@ static T total_OP_T(const T *restrict tree, int64_t blocks) {
     return x;
 }
 
+/* parts of one power of two of blocks, of which the last may have less: as the blocks themselves would be combined */
+static T united_OP_T(const T *restrict parts, int64_t n) {
+    T tree[48];
+    for (int64_t i = 0; i < n; i++) {
+        T x = parts[i];
+        int level = 0;
+        for (int64_t k = i; k & 1; k >>= 1, level++) x = OP(x, tree[level]);
+        tree[level] = x;
+    }
+    return total_OP_T(tree, n);
+}
+
 /* The order in which accumulators are combined as a binary counter carries: their numbers, bits reversed. */
 
 static const unsigned char lane1[1] = {0};

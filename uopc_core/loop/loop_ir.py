@@ -202,6 +202,7 @@ class RowReduce:
         ordered: the elements come in the order of the reduced axes, and are combined in that order.
         crossed: the loop inside of the innermost one that stands outside of it in that order, since memory is read
             in order along it.
+        part: elements of each of the parts that it is cut into, which combine to the same bits; 0 if it is whole.
     """
 
     accs: tuple[Acc, ...]
@@ -210,6 +211,7 @@ class RowReduce:
     repeats: int
     ordered: bool
     crossed: Var | None = None
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,8 @@ class LoopNest:
         scalars: run-time scalars, number in the plan and dtype; their value is the result named ``s{i}``.
         extent: of the parallel loop.
         inplace: buffers that may be the same memory as an output.
+        parts: reductions of which the parallel loop gives results of parts. Once all of it has run, the function is
+            called for no iteration, and combines them.
     """
 
     name: str
@@ -277,6 +281,7 @@ class LoopNest:
     grain: int
     work: int
     inplace: tuple[int, ...] = ()
+    parts: tuple[Acc, ...] = ()
 
 
 def operands_of(s: Statement) -> tuple[LoopOperand, ...]:
@@ -360,7 +365,8 @@ def _lines(block: Block, depth: int) -> Iterator[str]:
                 yield f"{pad}scope:"
                 yield from _lines(item.body, depth + 1)
             case RowReduce():
-                yield f"{pad}reduce {', '.join(f'{a.name} by {a.op.name.lower()}' for a in item.accs)}:"
+                parts = f" in parts of {item.part}" if item.part else ""
+                yield f"{pad}reduce {', '.join(f'{a.name} by {a.op.name.lower()}' for a in item.accs)}{parts}:"
                 yield from _lines(item.body, depth + 1)
             case TileReduce():
                 accs = ", ".join(f"{a.name} by {a.op.name.lower()}" for a in item.accs)

@@ -100,6 +100,7 @@ def finish_function(bind: Parameters, nest: Nest, work: int) -> LoopNest:
         grain=grain if grain < 64 else -(-grain // 64) * 64,
         work=work,
         inplace=inplace_buffers(bind.buffers, nest),
+        parts=nest.parts,
     )
 
 

@@ -11,12 +11,15 @@ from uopc_core.costs import (
     CROSSED_ELEMENTS,
     LEAST_CROSSED,
     MAX_COPIES,
+    MAX_PARTS,
     MAX_SEGMENTS,
     MAX_STATEMENTS,
+    PART_ELEMENTS,
     TILE,
     WIDE_TILE,
     WIDE_TILES,
 )
+from uopc_core.dtype import is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Index, Var, unflatten
 from uopc_core.loop.loop_ir import (
@@ -70,11 +73,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """A kernel as loops. `extent` is that of the parallel loop, `letter` says which kind of kernel it is."""
+    """A kernel as loops: `extent` is that of the parallel loop, `letter` says which kind of kernel it is, `parts` are
+    those of its function.
+    """
 
     body: Block
     extent: int
     letter: str
+    parts: tuple[Acc, ...] = ()
 
 
 Placed = list[tuple[int, Item]]
@@ -249,7 +255,7 @@ def _reduce_nest(lower: Lower, space: Space) -> Nest:
     tile = tile_of(kept_loops, red_loops, pre)
     if tile is None:
         body = row_reduce(kept_loops, red_loops, Lowered(pre, post, lowered.accs))
-        return Nest(mark_parallel(body), kept_loops[0].extent, "R") if kept_loops else Nest(body, 1, "R")
+        return Nest(mark_parallel(body), kept_loops[0].extent, "R") if kept_loops else _in_parts(body, len(red_loops))
     n = prod(space.reduced)
     ordered = n > IN_TURN and any(map(is_ordered, lowered.accs))
     if ordered and len(red_loops) > 1:  # numbered in the order of the axes, by quotients, once for a row of columns
@@ -263,6 +269,30 @@ def _reduce_nest(lower: Lower, space: Space) -> Nest:
     return Nest(
         mark_parallel(body), kept_loops[0].extent if kept_loops else -(-tile.extent // tile_size(tile.extent)), "R"
     )
+
+
+def _in_parts(body: Block, n_loops: int) -> Nest:
+    """A reduction to one number: where it is long, of parts that any thread may take.
+
+    A part has a power of two of the blocks that are combined as a binary counter carries, so parts are combined as
+    their blocks would be, and no bit is another.
+    """
+    number = next((k for k, item in enumerate(body) if isinstance(item, RowReduce)), None)
+    item = None if number is None else body[number]
+    if not isinstance(item, RowReduce) or n_loops > 2 or item.crossed is not None or _may_stop_early(item):
+        return Nest(body, 1, "R")
+    n, part = item.extent * item.repeats, PART_ELEMENTS
+    while -(-n // part) > MAX_PARTS:
+        part *= 2
+    if n <= part:
+        return Nest(body, 1, "R")
+    cut = (*body[:number], replace(item, part=part), *body[body.index(item) + 1 :])
+    return Nest(cut, -(-n // part), "R", item.accs)
+
+
+def _may_stop_early(item: RowReduce) -> bool:
+    """Whether this may be a search for the first place where something holds."""
+    return any(acc.op is Ops.MIN and not is_inexact(acc.dtype) for acc in item.accs)
 
 
 def order_reduced(loops: Sequence[Var], accs: Iterable[Acc], statements: Sequence[Statement]) -> list[Var]:

@@ -32,7 +32,7 @@ from uopc_core.settings import current
 __all__ = ["CompiledProgram", "ProgramStep", "prepare_compiler", "prepare_runtime", "prepare_runtime_meanwhile"]
 
 # The layout of the structures of runtime.c, as strings of `struct`; P is a pointer.
-_STEP = struct.Struct("@PPPPiiqqqq")
+_STEP = struct.Struct("@PPPPiiqqqqq")
 _PROGRAM = struct.Struct("@Pqq")
 _CALL = "int64_t(*)(const void *, const char *, int64_t)"
 _LAST_STATUS = "void(*)(int64_t *)"
@@ -57,6 +57,7 @@ class ProgramStep:
         extent: of the loop that may be split among threads, in multiples of `grain`.
         work: element operations in all, which decide whether it is split.
         scratch_bytes: what each thread needs.
+        parts_bytes: what all of them share in its place, see `CSource`.
         name: for messages.
     """
 
@@ -68,6 +69,7 @@ class ProgramStep:
     grain: int = 1
     work: int = 0
     scratch_bytes: int = 0
+    parts_bytes: int = 0
     name: str = "kernel"
 
 
@@ -164,13 +166,15 @@ class CompiledProgram:
         scalars = ffi.new("char[]", b"".join([arguments[place : place + _SCALAR_BYTES] for place in places]))
         buffers = ffi.new("uintptr_t[]", [pointers[slot] for slot in step.slots])
         try:
-            scratch = Buffer.empty((step.scratch_bytes,), dtypes.uint8)
+            scratch = Buffer.empty((step.scratch_bytes + step.parts_bytes,), dtypes.uint8)
         except MemoryError:
             raise MemoryError(_NO_SCRATCH) from None
         status = ffi.new("int64_t[4]")
         kernel = ffi.cast(_KERNEL, step.function.address)
         dims, memory = ffi.new("int64_t[]", step.dims), ffi.cast("char *", scratch.pointer)
         kernel(buffers, dims, scalars, 0, step.extent, memory, status)
+        if not status[0] and step.parts_bytes:
+            kernel(buffers, dims, scalars, step.extent, step.extent, memory, status)
         if status[0]:
             _raise_failure(status)
 
@@ -197,6 +201,7 @@ class CompiledProgram:
             max(1, step.grain),
             min(step.work, _MOST_WORK),
             step.scratch_bytes,
+            step.parts_bytes,
         )
 
     def _keep(self, content: bytes) -> Any:

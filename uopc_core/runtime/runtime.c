@@ -31,6 +31,7 @@ typedef struct {
     int64_t extent, grain; /* of the loop that may be split */
     int64_t work;          /* element operations in all */
     int64_t scratch_bytes; /* for each thread */
+    int64_t parts_bytes;   /* for all threads in its place: the function is called once more, for no iteration, at the end */
 } uopc_step;
 
 typedef struct {
@@ -105,6 +106,7 @@ typedef struct {
     const uopc_step *step;
     void *const *bufs;
     const uopc_scalar *scalars;
+    char *parts; /* what all threads share */
     int64_t n_parts;
     int64_t remaining; /* parts of other threads that still run; atomic */
     int64_t status[MAX_THREADS][STATUS];
@@ -112,7 +114,7 @@ typedef struct {
 
 static void run_range(const job *j, int64_t begin, int64_t end, int64_t *status) {
     const uopc_step *s = j->step;
-    char *scratch = NULL;
+    char *scratch = j->parts;
     if (s->scratch_bytes > 0 && !(scratch = scratch_of(s->scratch_bytes))) {
         status[0] = OUT_OF_MEMORY;
         return;
@@ -261,14 +263,20 @@ static int64_t count_parts(const uopc_step *s, int64_t n_threads) {
 
 /* Runs the step of `j`; returns 1 with the failure of the lowest iteration in `status`. */
 static int64_t run_step(job *j, int64_t n_threads, int64_t *status) {
-    int64_t n_parts = count_parts(j->step, n_threads);
+    const uopc_step *s = j->step;
+    int64_t n_parts = count_parts(s, n_threads);
+    j->parts = NULL;
+    if (s->parts_bytes > 0 && !(j->parts = scratch_of(s->parts_bytes))) {
+        status[0] = OUT_OF_MEMORY;
+        return 1;
+    }
     if (n_parts > 1 && pthread_mutex_trylock(&pool_mutex) == 0) {
         run_parallel(j, n_parts);
         pthread_mutex_unlock(&pool_mutex);
     } else {
         j->n_parts = 1;
         j->status[0][0] = 0;
-        run_range(j, 0, j->step->extent, j->status[0]);
+        run_range(j, 0, s->extent, j->status[0]);
     }
     for (int64_t part = 0; part < j->n_parts; part++) {
         if (j->status[part][0]) {
@@ -276,6 +284,7 @@ static int64_t run_step(job *j, int64_t n_threads, int64_t *status) {
             return 1;
         }
     }
+    if (s->parts_bytes > 0) run_range(j, s->extent, s->extent, status);
     return 0;
 }
 

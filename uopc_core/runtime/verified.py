@@ -43,6 +43,7 @@ def program_step(source: CSource, function: Any, place: Mapping[int, int] | None
         grain=source.grain,
         work=source.work,
         scratch_bytes=source.scratch_bytes,
+        parts_bytes=source.parts_bytes,
         name=source.entry,
     )
 
