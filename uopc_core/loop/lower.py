@@ -30,8 +30,9 @@ from uopc_core.loop.nest import Nest, build_nest
 from uopc_core.loop.rangeify import InputName
 from uopc_core.loop.space import BoundKernel, space_of
 from uopc_core.schedule.kernel import KernelCall
+from uopc_core.schedule.kernelize import cost_of
 
-__all__ = ["Parameters", "finish_function", "lower_call", "work_of", "writes_in_turn"]
+__all__ = ["Parameters", "finish_function", "lower_call", "steps_of", "work_of", "writes_in_turn"]
 
 
 class Parameters:
@@ -83,9 +84,13 @@ def space_of_root(call: KernelCall) -> tuple[int, ...]:
 
 
 def work_of(root: UOp, space: Sequence[int]) -> int:
-    """Scalar operations, roughly."""
-    n_ops = sum(1 for node in walk((root,)) if node.src)
-    return prod(space) * max(1, n_ops)
+    """What it takes, in additions, roughly."""
+    return int(prod(space) * max(1.0, sum(cost_of(node.op) for node in walk((root,)) if node.src)))
+
+
+def steps_of(root: UOp, space: Sequence[int]) -> int:
+    """Scalar operations of whatever kind, roughly."""
+    return prod(space) * max(1, sum(1 for node in walk((root,)) if node.src))
 
 
 def finish_function(bind: Parameters, nest: Nest, work: int) -> LoopNest:

@@ -16,7 +16,7 @@ from uopc_core.costs import LEAST_ROWS, SCRATCH_BYTES, SMALL_ROWS_WORK
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Index, Var, atoms_of, flatten
 from uopc_core.loop.loop_ir import Acc, Load, LoopNest, LoopOperand, Statement, Store
-from uopc_core.loop.lower import Parameters, finish_function, work_of
+from uopc_core.loop.lower import Parameters, finish_function, steps_of, work_of
 from uopc_core.loop.nest import Nest, Placed, mark_parallel, order_reduced, place_map, place_rows, tile_of, wrap_loops
 from uopc_core.loop.optimise import collapse, find_split, find_thresholds, order_loops, replace_operands
 from uopc_core.loop.space import Axes, BoundKernel, Lowered, Space, empty_accesses, lower_kernel, space_of
@@ -45,9 +45,10 @@ def lower_rows(group: Sequence[KernelCall], needed: AbstractSet[int]) -> LoopNes
         return None
     rows = next(space.kept for space in spaces if space.reductions)
     n_rows = prod(rows)
-    work = sum(work_of(call.kernel.outputs[0], space.full) for call, space in zip(group, spaces, strict=True))
-    if n_rows == 0 or (n_rows < LEAST_ROWS and work > SMALL_ROWS_WORK):
+    roots = [(call.kernel.outputs[0], space.full) for call, space in zip(group, spaces, strict=True)]
+    if n_rows == 0 or (n_rows < LEAST_ROWS and sum(steps_of(*root) for root in roots) > SMALL_ROWS_WORK):
         return None
+    work = sum(work_of(*root) for root in roots)
     bind, calls = _bind(group, needed)
     outer = Axes.of(rows, "i")
     phases = [_lower_phase(call, space, outer) for call, space in zip(calls, spaces, strict=True)]

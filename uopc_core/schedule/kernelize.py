@@ -36,6 +36,7 @@ from uopc_core.ir.uop import UOp, walk
 __all__ = [
     "MAX_INLINE_REDUCE",
     "Group",
+    "cost_of",
     "group_nodes",
     "is_inline_reduce",
     "materialised_nodes",
@@ -58,6 +59,11 @@ _ALWAYS_MEMORY = _ALONE | {Ops.MATERIALIZE}
 _FORCE = _ALWAYS_MEMORY | {Ops.REDUCE, Ops.INDEX}
 _CHANGES_PLACE = MOVEMENT - {Ops.RESHAPE}  # which leaves the elements in their order
 _MANY = -1  # places
+
+
+def cost_of(op: Ops) -> float:
+    """What an element of a node of this op costs beside those of its sources, in additions, roughly."""
+    return _COSTS.get(op, COST_OF_ELEMENTWISE)
 
 
 def peel_reshape(node: UOp) -> UOp:
