@@ -30,7 +30,16 @@ from uopc_core.frontend.cells import Cell, change_in_memory, is_leaf, make_leaf,
 from uopc_core.numerics.boxes import box_of
 from uopc_core.numerics.indexing import ParsedKey, advanced_orders, view_of
 
-__all__ = ["assign", "assigned", "changed_in_place", "check_assignable", "operand_for", "scattered", "value_node"]
+__all__ = [
+    "assign",
+    "assigned",
+    "assigned_box",
+    "changed_in_place",
+    "check_assignable",
+    "operand_for",
+    "scattered",
+    "value_node",
+]
 
 NumPyArray = np.ndarray[Any, Any]
 _BUFFER = Ops.BUFFER
@@ -165,6 +174,31 @@ def assign(x: Handle, key: Any, value: Any) -> None:
     if not _is_same_view(x, key, operand):
         while not _is_assigned(x, key, operand):
             pass
+
+
+def assigned_box(x: Handle, key: Any, value: Handle) -> bool:
+    """``x[key] = value`` for what is still to be computed and is most of `x`, in the graph: the short way of `assign`
+    where nothing is a view, and the value has the dtype and the shape of a box; whether it has been done.
+    """
+    # one step
+    target, alias = x._own_node, x._own_alias
+    if x._is_shadowed or (alias is not None and (alias.is_view or alias.is_claim or not alias.is_writable)):
+        return False
+    if value._alias is not None or value._weak:
+        return False
+    node = value._uop
+    if node.realized is not None or node.flags or target.flags or node.dtype is not target.dtype:
+        return False
+    box = box_of(target.shape, key)
+    if box is None or box.kept != node.shape or box.size < max(LARGE, target.size // 2):
+        return False
+    x._memory("item assignment")  # see `_settle_base`
+    while True:
+        before = x._node_to_change()
+        if before.shape != target.shape:  # another thread has changed that
+            return False
+        if x._replace(before, box.write(before, node)):
+            return True
 
 
 def _is_assigned(x: Handle, key: Any, operand: Operand) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self, cast
 
-from uopc_array._array.assignment import assign
+from uopc_array._array.assignment import assign, assigned_box
 from uopc_array._array.at_once import (
     LARGEST,
     assigned_at_once,
@@ -98,6 +98,16 @@ class Items(Handle):
             IndexError: an index that is out of bounds, or no index at all.
             ShapeError: a value that cannot be broadcast to what is selected.
         """
+        try:
+            if (
+                self._value is None
+                and type(value) is type(self)
+                and value._value is None
+                and assigned_box(self, key, value)
+            ):
+                return
+        except Exception as error:
+            raise shortened(error, "assignment") from error.__cause__
         is_known = self._value is not None or (self._own_node.op is _BUFFER and holds_value_to_write(self, key, value))
         if is_known and assigned_at_once(self, key, value):
             return

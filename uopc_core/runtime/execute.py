@@ -98,9 +98,10 @@ def realize_all(values: Sequence[Any]) -> list[Buffer]:
         IndexBoundsError: a gather or scatter met an index outside its axis.
     """
     nodes: list[UOp] = [x if type(x) is UOp else x.uop for x in values]
-    waiting = list(dict.fromkeys([node for node in nodes if node.realized is None]))
+    waiting = [node for node in nodes if node.realized is None]
     if waiting:
-        if any(node.flags & TRACED for node in waiting):
+        waiting = [*dict.fromkeys(waiting)]
+        if any([node.flags & TRACED for node in waiting]):
             raise TraceError("a value was asked for while tracing: there are only shapes and dtypes then")
         computed = _compute(waiting)
         _settle(computed)
