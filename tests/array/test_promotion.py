@@ -1,10 +1,16 @@
 """Promotion by NEP 50, against NumPy for every pair of dtypes and every Python scalar."""
 
+import itertools
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 import uopc_array as xp
+from uopc_array._array import promotion
 from uopc_array._array.promotion import promote, promote_to, result_dtype
+from uopc_core import UOp
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 DTYPES += ["complex64", "complex128"]
@@ -166,3 +172,34 @@ def test_a_binary_function_gives_the_dtype_that_numpy_gives(name, dtype):
             got = ours(function, ours_left, ours_right)
             assert agrees(name, got, want, left, right), (left, right, got, want)
             assert ours(operator, ours_left, ours_right) == got, (left, right)
+
+
+SHAPES = ((3, 4), (4,), (1, 4), (3, 1), (1, 1, 1), (), (2,), (0, 4))
+PROMOTIONS = (promotion.promote, promotion.promote_floating, promotion.promote_comparison)
+
+
+@pytest.mark.parametrize("way", PROMOTIONS, ids=lambda way: way.__name__)
+def test_arrays_of_one_dtype_are_promoted_the_short_way_to_the_nodes_of_the_long_one(
+    monkeypatch: pytest.MonkeyPatch, way: Callable[..., tuple[UOp, ...]]
+) -> None:
+    def outcome(x: xp.Array, y: xp.Array) -> Any:
+        try:
+            return way("f", x, y)
+        except Exception as error:
+            return type(error), str(error)
+
+    with xp.context(at_once=0):
+        arrays = [xp.asarray(np.ones(shape, dtype)) for shape in SHAPES for dtype in ("f4", "f8", "i4", "?", "c16")]
+        pairs = list(itertools.product(arrays, arrays))
+        short = [outcome(x, y) for x, y in pairs]
+        monkeypatch.setattr(promotion, "_alike", lambda operands: None)
+        assert [outcome(x, y) for x, y in pairs] == short
+
+
+def test_a_square_is_the_product_that_the_long_way_makes() -> None:
+    with xp.context(at_once=0):
+        for dtype in ("f4", "f8", "i4", "u1", "c16"):
+            x = xp.asarray(np.ones(3, dtype))
+            assert (x**2)._uop is (x**2.0)._uop or dtype in ("i4", "u1")
+            assert (x**2)._uop is (x * x)._uop
+        assert np.array_equal(np.asarray(xp.asarray([True, False]) ** 2), np.asarray([True, False]) ** 2)

@@ -95,6 +95,9 @@ def power_nodes(x: Any, y: Any) -> UOp:
     """
     if not is_scalar(y) or isinstance(y, bool | complex):
         return elementwise.power(*promote("pow", x, y))
+    if type(y) is int and y == 2 and isinstance(x, Handle) and not x._weak and x._uop.dtype.kind != "b":
+        node = x._uop
+        return node * node
     base, exponent = promote("pow", x, y)
     return elementwise.power_by(base, y, exponent)
 

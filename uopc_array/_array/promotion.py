@@ -6,6 +6,7 @@ Source: https://numpy.org/neps/nep-0050-scalar-promotion.html; the rules are in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -22,7 +23,7 @@ from uopc_array._array.nodes import (
     to_operand,
 )
 from uopc_core import DType, Scalar, UOp, as_dtype, composite, dtypes, name_of
-from uopc_core.errors import DTypeError, DTypeValueError, shortened
+from uopc_core.errors import DTypeError, DTypeValueError, ShapeError, shortened
 from uopc_core.numerics.axes import common_shape
 from uopc_core.numerics.promotion import Promotion, kind_of_scalar
 
@@ -121,6 +122,25 @@ def check_cast(name: str, given: DType, dtype: DType, casting: Any) -> None:
         )
 
 
+def _alike(operands: Sequence[Any]) -> tuple[UOp, UOp] | None:
+    """Two arrays of one dtype in their common shape, the short way of `promote`; None of all else."""
+    if len(operands) != 2:
+        return None
+    x, y = operands
+    if not (isinstance(x, Handle) and isinstance(y, Handle)) or x._weak or y._weak:
+        return None
+    a, b = x._uop, y._uop
+    if a.dtype is not b.dtype:
+        return None
+    if a.shape == b.shape:
+        return a, b
+    try:
+        shape = composite.broadcast_shapes(a.shape, b.shape)
+    except ShapeError:  # the long way names the function
+        return None
+    return composite.broadcast_to(a, shape), composite.broadcast_to(b, shape)
+
+
 def promote(name: str, *operands: Any) -> tuple[UOp, ...]:
     """`operands` as nodes of their common dtype and shape.
 
@@ -132,6 +152,9 @@ def promote(name: str, *operands: Any) -> tuple[UOp, ...]:
         OverflowError: a Python int that the common integer dtype cannot hold.
     """
     try:
+        alike = _alike(operands)
+        if alike is not None:
+            return alike
         ready = [to_operand(x, name) for x in operands]
         return promote_to(name, result_dtype(*ready, name=name), *ready)
     except Exception as error:
@@ -141,6 +164,9 @@ def promote(name: str, *operands: Any) -> tuple[UOp, ...]:
 def promote_floating(name: str, *operands: Any) -> tuple[UOp, ...]:
     """`operands` as nodes of their common shape and floating dtype, which every Python int fits; see `promote`."""
     try:
+        alike = _alike(operands)
+        if alike is not None and alike[0].dtype.kind in "fc":
+            return alike
         ready = [to_operand(x, name) for x in operands]
         return promote_to(name, _FLOAT_OF[result_dtype(*ready, name=name)], *ready)
     except Exception as error:
@@ -177,6 +203,9 @@ def promote_comparison(name: str, x: Any, y: Any) -> tuple[UOp, UOp]:
     it fits, is compared by value as well.
     """
     try:
+        alike = _alike((x, y))
+        if alike is not None:
+            return alike
         x, y = to_operand(x, name), to_operand(y, name)
         dtype_x, dtype_y = _comparison_dtypes(x, y)
         shape = common_shape(name, _shape_of(x), _shape_of(y))

@@ -8,6 +8,7 @@ compose to.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
 
 from uopc_core.dtype import DType, dtypes, is_complex
 from uopc_core.errors import ShapeError
@@ -111,6 +112,7 @@ def as_indices(node: UOp) -> UOp:
     return (node.binary(Ops.MIN, _LAST_PLACE) if node.dtype is dtypes.uint64 else node).cast(dtypes.int64)
 
 
+@lru_cache(4096)
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The common shape by NumPy's rule.
 
@@ -140,7 +142,12 @@ def broadcast_to(x: UOp, shape: tuple[int, ...]) -> UOp:
     for n, m in zip(x.shape, shape[added:], strict=True):
         if n != 1 and n != m:
             raise ShapeError(f"shape {x.shape} cannot be broadcast to {shape}")
-    return x.reshape((1,) * added + x.shape).expand(shape)
+    if min(shape, default=0) < 0:
+        raise ShapeError(f"shape {x.shape} cannot be broadcast to {shape}")
+    if added:
+        column = (1,) * added + x.shape
+        x = UOp.of_type(_RESHAPE, (x,), column, column, x.dtype)
+    return x if x.shape == shape else UOp.of_type(_EXPAND, (x,), shape, shape, x.dtype)
 
 
 def broadcast(*operands: UOp) -> tuple[UOp, ...]:
