@@ -271,6 +271,8 @@ class Handle(LazyHandle):
 
     def _keeps_memory(self, lens: Lens) -> bool:
         """Whether NumPy could take this step, which has a reshape in it, without a copy; only strides decide."""
+        if type(lens) is MoveLens and not isinstance(self._alias, View):
+            return True  # the elements lie in rows
         try:
             lens.on_array(self._layout())
         except ValueError:
