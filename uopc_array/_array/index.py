@@ -21,7 +21,7 @@ from uopc_array._array.tracing import trace_error
 from uopc_core import TRACED, UOp, dtypes, is_bool, is_integer, name_of
 from uopc_core.errors import TraceError
 from uopc_core.numerics.boxes import box_of
-from uopc_core.numerics.indexing import ParsedKey, parse, picked, view_of
+from uopc_core.numerics.indexing import ParsedKey, moves_of, parse, picked, view_of
 
 __all__ = [
     "ItemLens",
@@ -177,7 +177,7 @@ def is_plain_key(key: Any) -> bool:
 
 def read(x: UOp, key: Any) -> UOp:
     """``x[key]``."""
-    box = box_of(x.shape, key)
+    box = box_of(x.shape, key) or moves_of(x.shape, key)
     return read_any(x, key) if box is None else box.read(x)
 
 

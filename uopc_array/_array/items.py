@@ -17,6 +17,7 @@ from uopc_array._array.index import ItemLens, concrete_key, is_basic, names_one_
 from uopc_core import Ops, UOp
 from uopc_core.errors import shortened
 from uopc_core.numerics.boxes import box_of
+from uopc_core.numerics.indexing import moves_of
 
 __all__ = ["Items"]
 
@@ -64,15 +65,19 @@ class Items(Handle):
         return self._view(uop, node, ItemLens(key)) if shares else self._array_from_uop(node)
 
     def _part_of_node(self, key: Any) -> Self | None:
-        """A box of an array that is no view, and that no other thread writes to; None for other keys, and for what is
-        small and in memory.
+        """What a key of basic items selects of an array that is no view, and that no other thread writes to; None for
+        other keys, and for what is small and in memory.
         """
         # one step
         node, alias = self._own_node, self._own_alias
         if self._is_shadowed or (alias is not None and (alias.is_view or alias.is_claim or alias.is_shared)):
             return None
         box = box_of(node.shape, key)
-        if box is None or (box.size <= LARGEST and node.op is _BUFFER):
+        if box is None:
+            box = moves_of(node.shape, key)
+            if box is None or not box.kept:  # after an ellipsis an array, which the long way makes
+                return None
+        if box.size <= LARGEST and node.op is _BUFFER:
             return None
         uop = box.read(node)
         return self._view(node, uop, ItemLens(key)) if box.kept else self._from_uop(uop)

@@ -237,7 +237,7 @@ def _infer_shrink(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple
 def _infer_pad(op: Ops, src: Sources, arg: Any, dtype: DType | None) -> tuple[Shape, DType]:
     _need(op, src, 1)
     shape = src[0].shape
-    if len(arg) != len(shape) or any(a < 0 or b < 0 for a, b in arg):
+    if len(arg) != len(shape) or any([a < 0 or b < 0 for a, b in arg]):
         raise _fail_shape(op, src, "a pair of widths of 0 or more for every axis", arg)
     return tuple([a + n + b for (a, b), n in zip(arg, shape, strict=True)]), src[0].dtype
 

@@ -286,16 +286,14 @@ class UOp:
     def shrink(self, bounds: Sequence[tuple[int, int]]) -> UOp:
         """Keep ``start <= i < stop`` of every axis."""
         bounds = tuple([(a, b) for a, b in bounds])
-        if len(bounds) == len(self.shape) and all(
-            a == 0 and b == n for (a, b), n in zip(bounds, self.shape, strict=True)
-        ):
+        if bounds == tuple([(0, n) for n in self.shape]):
             return self
         return UOp.new(Ops.SHRINK, (self,), bounds)
 
     def pad(self, widths: Sequence[tuple[int, int]]) -> UOp:
         """Put zeros before and after every axis."""
         widths = tuple([(a, b) for a, b in widths])
-        if len(widths) == len(self.shape) and not any(a or b for a, b in widths):
+        if len(widths) == len(self.shape) and not any([a or b for a, b in widths]):
             return self
         return UOp.new(Ops.PAD, (self,), widths)
 

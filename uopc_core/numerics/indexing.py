@@ -7,16 +7,17 @@ Source: https://numpy.org/doc/stable/user/basics.indexing.html
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from uopc_core.dtype import dtypes, is_bool
 from uopc_core.errors import IndexBoundsError, ShapeError
-from uopc_core.ir import UOp, composite
+from uopc_core.ir import Ops, UOp, composite
 from uopc_core.numerics.boxes import box_of
+from uopc_core.recent import Recent
 
-__all__ = ["ParsedKey", "advanced_orders", "parse", "picked", "read", "view_of"]
+__all__ = ["Moves", "ParsedKey", "advanced_orders", "moves_of", "parse", "picked", "read", "view_of"]
 
 _FULL = slice(None)
 
@@ -193,3 +194,62 @@ def picked(view: UOp, key: ParsedKey, index: Callable[[UOp, Sequence[UOp], Seque
     """
     order, back = advanced_orders(key)
     return index(view.permute(order), key.arrays, order).permute(back)
+
+
+class Moves:
+    """What a key of basic items selects of arrays of one shape, as the movement that `view_of` makes of it.
+
+    Attributes:
+        kept: the shape of what is read.
+        size: number of its elements.
+    """
+
+    __slots__ = ("_steps", "kept", "size")
+
+    def __init__(self, base: UOp, view: UOp) -> None:
+        self.kept = view.shape
+        self.size = view.size
+        steps: list[tuple[Ops, Any, tuple[int, ...]]] = []
+        while view is not base:
+            steps.append((view.op, view.arg, view.shape))
+            (view,) = view.src
+        self._steps = steps[::-1]
+
+    def read(self, x: UOp) -> UOp:
+        """What is selected, a node of `x`."""
+        for op, arg, shape in self._steps:
+            x = UOp.of_type(op, (x,), arg, shape, x.dtype)
+        return x
+
+
+_moves: Recent[Hashable, Moves] = Recent(4096)
+
+
+def moves_of(shape: tuple[int, ...], key: Any) -> Moves | None:
+    """What `key` selects of an array of `shape`, found once and kept; None where it has anything but ints of Python's,
+    slices of these, None and an ellipsis, or where it does not fit.
+    """
+    flat: list[Any] = []
+    for item in cast("tuple[Any, ...]", key) if type(key) is tuple else (key,):
+        if type(item) is slice:
+            parts = (item.start, item.stop, item.step)
+            for part in parts:
+                if part is not None and type(part) is not int:
+                    return None
+            flat.append(parts)
+        elif item is None or item is Ellipsis or type(item) is int:
+            flat.append(item)
+        else:
+            return None
+    known = _moves.get((shape, *flat))
+    return _moves_made(shape, flat) if known is None else known
+
+
+def _moves_made(shape: tuple[int, ...], flat: Sequence[Any]) -> Moves | None:
+    items = [slice(*item) if type(item) is tuple else item for item in flat]
+    base = UOp.param(0, shape, dtypes.bool)
+    try:
+        view = view_of(base, parse(shape, items, lambda mask: ()))
+    except (IndexError, ValueError):  # the long way has words for it
+        return None
+    return _moves.add((shape, *flat), Moves(base, view))
