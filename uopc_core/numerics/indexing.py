@@ -246,7 +246,7 @@ def moves_of(shape: tuple[int, ...], key: Any) -> Moves | None:
 
 
 def _moves_made(shape: tuple[int, ...], flat: Sequence[Any]) -> Moves | None:
-    items = [slice(*item) if type(item) is tuple else item for item in flat]
+    items = [slice(*cast("tuple[Any, Any, Any]", item)) if type(item) is tuple else item for item in flat]
     base = UOp.param(0, shape, dtypes.bool)
     try:
         view = view_of(base, parse(shape, items, lambda mask: ()))
