@@ -177,10 +177,12 @@ def _compute(waiting: Sequence[UOp]) -> dict[UOp, Buffer]:
 def _known_with_others(waiting: Sequence[UOp]) -> Recognised | None:
     """As the last of `_with_others`, of known structures; None where one of the steps to it is not known."""
     roots = [*waiting]
+    looked_at: set[UOp] = set()
     while True:
         known = recognise(roots)
-        if known is None or not known.shared:
+        if known is None or looked_at.issuperset(known.shared):  # who reads these is there already
             return known
+        looked_at.update(known.shared)
         found = held_above(known.shared, {*known.nodes}, MAX_LOOKED_AT)
         if not found:
             return known
