@@ -142,7 +142,7 @@ class AccessWriter(Writer):
             return
         (var, thresholds), *others = cuts
         for piece in _cut(var, thresholds):
-            test = f"if ({self.loop_names[var]} < {self.integer(piece.hi)})" if piece.hi < var.hi else ""
+            test = f"if ({self.loop_names[var]} < {self.place(piece.hi)})" if piece.hi < var.hi else ""
             self.open(test if piece.lo == var.lo else f"else {test}".rstrip())
             self.known[var] = Index.of(piece)
             yield from self._ranges(others)
@@ -158,13 +158,13 @@ class AccessWriter(Writer):
         """
         less = f" - {start}" if start else ""
         if not hi:
-            return self.integer(piece.lo), self.integer(piece.hi)
+            return self.place(piece.lo), self.place(piece.hi)
         if piece.lo != loop.var.lo:
             self.need_clip()
-            lo = f"MAX({lo}, {self.integer(piece.lo)}{less})"
+            lo = f"MAX({lo}, {self.place(piece.lo)}{less})"
         if piece.hi != loop.var.hi:
             self.need_clip()
-            hi = f"MIN({hi}, {self.integer(piece.hi)}{less})"
+            hi = f"MIN({hi}, {self.place(piece.hi)}{less})"
         return lo, hi
 
 

@@ -65,14 +65,14 @@ class InnermostWriter(StatementWriter, ABC):
             return self.ranges[loop.var]
         if self.tile is not None and loop.var == self.tile[0]:
             return "0", self.tile[1]
-        lo, hi = self.integer(loop.var.lo) if loop.var.lo else "0", ""
+        lo, hi = self.place(loop.var.lo) if loop.var.lo else "0", ""
         if not loop.parallel:
-            return lo, self.integer(loop.var.hi)
+            return lo, self.place(loop.var.hi)
         whole = loop.var.lo == 0 and loop.var.hi == self.function.extent
         if whole:
             return "begin", "end"
         self.need_clip()
-        hi = self.integer(loop.var.hi)
+        hi = self.place(loop.var.hi)
         return f"MAX(begin, {lo})", f"MIN(end, {hi})"
 
     def loop_head(self, loop: Loop) -> str:

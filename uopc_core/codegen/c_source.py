@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from uopc_core.codegen.c_loops import LoopWriter
 from uopc_core.codegen.c_types import C_TYPES
+from uopc_core.codegen.c_writer import MARKED
 from uopc_core.costs import MAX_PARTS
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_unsigned
 from uopc_core.loop.fuse import lower_group
@@ -19,15 +21,56 @@ from uopc_core.loop.verify import verify_function
 from uopc_core.schedule.kernel import Alike, KernelCall, alike
 from uopc_core.settings import current
 
-__all__ = ["CSource", "Renderer", "join_kernels", "render", "render_function"]
+__all__ = ["CSource", "Renderer", "join_kernels", "render", "render_function", "with_fewer_texts"]
 
 _ENTRY = "uopc_kernel"  # what the names of entries begin with; a digest follows, so that many fit into one object
 _DIGITS = 16  # of a digest
+MANY_TEXTS = 8  # that differ in places alone, from which on one text with places as parameters stands for them
 _STATIC = re.compile(r"^static\b", re.MULTILINE)
+_EXTENT = re.compile(r"_\d+")  # in the name of a function
 _TYPE = re.compile(r"^(?:typedef\b|#define\b)", re.MULTILINE)
 _DEBUG_LOOPS = 3  # the setting `debug` from which on loop nests are printed
 _PARTS_BYTES = 16 * MAX_PARTS  # for the results of parts of one reduction
 _SCALAR = "typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;"
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A function before its numbers are settled.
+
+    Attributes:
+        prelude: what it needs before it, by name.
+        lines: of the body, with marks (see `MARKED`).
+        params: of the function, in C.
+        arguments: that its entry gives.
+        n_memory: of both, those before the lifted integers.
+        has_dims: whether there are any.
+    """
+
+    prelude: Mapping[str, str]
+    lines: str
+    params: tuple[str, ...]
+    arguments: tuple[str, ...]
+    n_memory: int
+    has_dims: bool
+
+    def written(self, name: str, lines: str, has_dims: bool) -> tuple[str, str]:
+        """The function called `name` with its entry, which has a name that no other text has; and that name."""
+        k = self.n_memory
+        params, arguments = list(self.params), list(self.arguments)
+        if has_dims:
+            params.insert(k, "const int64_t *restrict n")
+            arguments.insert(k, "dims")
+        head = f"static inline int64_t {name}({', '.join(params)}) {{"
+        call = f"    return {name}({', '.join(arguments)});"
+        text = "\n".join((head, lines, "    return 0;", "}", ""))
+        digest = hashlib.sha256("\n".join((*self.prelude.values(), text, call)).encode()).hexdigest()
+        entry = f"{_ENTRY}_{digest[:_DIGITS]}"
+        exported = (
+            f"int64_t {entry}(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, "
+            "int64_t begin, int64_t end, char *scratch, int64_t *status) {"
+        )
+        return "\n".join((text, exported, call, "}", "")), entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +83,7 @@ class CSource:
         prelude: what the function needs before it, by name.
         body: the function, and the one that is exported.
         name: of the function.
+        form: what the body is written of.
         outputs: plan slots, in the order of `bufs`; the first pointers.
         inputs: plan slots, the pointers after them.
         scalars: numbers of the plan's run-time scalars, in the order of `scalars`.
@@ -58,6 +102,7 @@ class CSource:
     prelude: Mapping[str, str]
     body: str
     name: str
+    form: _Form
     outputs: tuple[int, ...]
     inputs: tuple[int, ...]
     scalars: tuple[int, ...]
@@ -123,14 +168,20 @@ def render_function(function: LoopNest, has_libmvec: bool) -> CSource:
     writer = LoopWriter(function, has_libmvec)
     writer.need_types(_SCALAR)
     writer.block(function.body)
-    prelude, body, entry = _assemble(function, writer)
+    lines = "\n".join(writer.lines)
+    params, arguments, n_memory = _parameters(function, writer)
+    writer.need_types("\n".join((*params, *arguments, lines)))
+    prelude = {**writer.prelude, "uopc_scalar": _SCALAR}
+    form = _Form(prelude, lines, tuple(params), tuple(arguments), n_memory, bool(writer.dims))
+    body, entry = form.written(function.name, MARKED.sub(r"\1", lines), form.has_dims)
     buffers = function.buffers
     return CSource(
-        text="\n".join((*prelude.values(), "", body)),
+        text=_text(prelude, body),
         entry=entry,
         prelude=prelude,
         body=body,
         name=function.name,
+        form=form,
         outputs=tuple([b.slot for b in buffers if b.written and not b.scratch]),
         inputs=tuple([b.slot for b in buffers if not b.written and not b.scratch]),
         scalars=tuple([number for number, _ in function.scalars]),
@@ -142,6 +193,60 @@ def render_function(function: LoopNest, has_libmvec: bool) -> CSource:
         inplace=tuple([buffers[i].slot for i in function.inplace]),
         parts_bytes=_PARTS_BYTES * len(function.parts),
     )
+
+
+def _text(prelude: Mapping[str, str], body: str) -> str:
+    return "\n".join((*prelude.values(), "", body))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lifted:
+    """The C of a function with all places as parameters.
+
+    Attributes:
+        numbers: for each parameter the integer, or the text of the parameter that it was before.
+    """
+
+    text: str
+    entry: str
+    body: str
+    name: str
+    numbers: tuple[int | str, ...]
+
+    @staticmethod
+    def of(source: CSource) -> _Lifted:
+        numbers: list[int | str] = []
+
+        def parameter(match: re.Match[str]) -> str:
+            text = match[1]
+            numbers.append(text if text.startswith("n[") else int(text.strip("()")))
+            return f"n[{len(numbers) - 1}]"
+
+        lines = MARKED.sub(parameter, source.form.lines)
+        name = _EXTENT.sub("_n", source.name)
+        body, entry = source.form.written(name, lines, has_dims=bool(numbers))
+        return _Lifted(_text(source.prelude, body), entry, body, name, tuple(numbers))
+
+    def put_into(self, source: CSource) -> CSource:
+        """`source`, whose text this was made of, with this text."""
+        dims = [source.dims[int(x[2:-1])] if isinstance(x, str) else x for x in self.numbers]
+        return replace(source, text=self.text, entry=self.entry, body=self.body, name=self.name, dims=tuple(dims))
+
+
+def with_fewer_texts(sources: Sequence[CSource]) -> list[CSource]:
+    """`sources`, of whose texts those that differ in places alone have become one where they are many: the statements
+    of a loop in Python, each of which writes to another part of an array.
+    """
+    different = {source.text: source for source in sources}
+    if len(different) < MANY_TEXTS:
+        return [*sources]
+    lifted = {text: _Lifted.of(source) for text, source in different.items()}
+    n_alike = Counter([found.text for found in lifted.values()])
+    return [
+        found.put_into(source) if n_alike[found.text] >= MANY_TEXTS else source
+        for source in sources
+        for found in (lifted[source.text],)
+    ]
 
 
 def join_kernels(sources: Sequence[CSource]) -> str:
@@ -168,24 +273,8 @@ def _is_type(definition: str) -> bool:
     return _TYPE.search(definition) is not None
 
 
-def _assemble(function: LoopNest, writer: LoopWriter) -> tuple[dict[str, str], str, str]:
-    """What comes before the function, it and its entry, and what that is called."""
-    params, arguments = _parameters(function, writer)
-    writer.need_types("\n".join((*params, *arguments, *writer.lines)))
-    prelude = {**writer.prelude, "uopc_scalar": _SCALAR}
-    head = f"static inline int64_t {function.name}({', '.join(params)}) {{"
-    lines = (head, *writer.lines, "    return 0;", "}", "")
-    call = f"    return {function.name}({', '.join(arguments)});"
-    digest = hashlib.sha256("\n".join((*prelude.values(), *lines, call)).encode()).hexdigest()
-    entry = f"{_ENTRY}_{digest[:_DIGITS]}"
-    exported = (
-        f"int64_t {entry}(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, "
-        "int64_t begin, int64_t end, char *scratch, int64_t *status) {"
-    )
-    return prelude, "\n".join((*lines, exported, call, "}", "")), entry
-
-
-def _parameters(function: LoopNest, writer: LoopWriter) -> tuple[list[str], list[str]]:
+def _parameters(function: LoopNest, writer: LoopWriter) -> tuple[list[str], list[str], int]:
+    """Those of the function, the arguments for them, and how many are memory; without the lifted integers."""
     params: list[str] = []
     arguments: list[str] = []
     place = offset = 0
@@ -206,9 +295,7 @@ def _parameters(function: LoopNest, writer: LoopWriter) -> tuple[list[str], list
         c = C_TYPES[acc.dtype]
         params.append(f"{c} *restrict {acc.name}_parts")
         arguments.append(f"({c} *)(scratch + {_PARTS_BYTES * k})")
-    if writer.dims:
-        params.append("const int64_t *restrict n")
-        arguments.append("dims")
+    n_memory = len(params)
     for i, (_, dtype) in enumerate(function.scalars):
         params.append(f"const {C_TYPES[dtype]} s{i}")
         arguments.append(_unpack(dtype, f"scalars[{i}]"))
@@ -217,7 +304,7 @@ def _parameters(function: LoopNest, writer: LoopWriter) -> tuple[list[str], list
     if writer.uses_status:
         params.append("int64_t *status")
         arguments.append("status")
-    return params, arguments
+    return params, arguments, n_memory
 
 
 def _scratch_bytes(buffer: Memory) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from uopc_core.codegen.c_types import C_TYPES, TYPEDEFS, literal
@@ -9,9 +10,10 @@ from uopc_core.codegen.helpers import helper
 from uopc_core.loop.index import Atom, Cond, Div, Index, Mod, Value, Var
 from uopc_core.loop.loop_ir import Const, LoopOperand
 
-__all__ = ["Writer"]
+__all__ = ["MARKED", "Writer"]
 
 MAX_LITERAL = 16
+MARKED = re.compile("\1([^\2]*)\2")  # an integer that is a parameter, or may become one
 _NAMES = "ijkpqruwxyz"
 
 
@@ -19,6 +21,7 @@ class Writer:
     """The text of one function in the making.
 
     Attributes:
+        lines: with marks around parameters, and around small numbers that tell a place, see `MARKED`.
         dims: the lifted integers; ``n[k]`` in the text is ``dims[k]``. Every occurrence has a place of its own, since
             integers that are equal for one shape differ for another.
     """
@@ -60,13 +63,18 @@ class Writer:
     def lift(self, value: int) -> str:
         """An integer that is always a run-time parameter."""
         self.dims.append(value)
-        return f"n[{len(self.dims) - 1}]"
+        return f"\1n[{len(self.dims) - 1}]\2"
 
     def integer(self, value: int) -> str:
         """An integer in the text where it is small, else a run-time parameter."""
         if -MAX_LITERAL <= value <= MAX_LITERAL:
             return str(value) if value >= 0 else f"({value})"
         return self.lift(value)
+
+    def place(self, value: int) -> str:
+        """An integer that says where in memory, or from where to where: `integer`, marked also where it is small."""
+        text = self.integer(value)
+        return text if text.startswith("\1") else f"\1{text}\2"
 
     # --- loops ---
 
@@ -95,7 +103,7 @@ class Writer:
             term = self._atom(atom) if size == "1" else f"{self._atom(atom)}*{size}"
             text += (" - " if coef < 0 else " + ") + term
         if expr.const or not text:
-            text += (" - " if expr.const < 0 else " + ") + self.integer(abs(expr.const))
+            text += (" - " if expr.const < 0 else " + ") + self.place(abs(expr.const))
         return text[3:] if text.startswith(" + ") else "-" + text[3:]
 
     def _terms(self, expr: Index) -> Sequence[tuple[Atom, int]]:
@@ -128,5 +136,5 @@ class Writer:
         threshold = cond.threshold()
         if threshold is not None:
             var, first = threshold
-            return f"{self.loop_names[var]} {'>=' if expr.coef(var) > 0 else '<'} {self.integer(first)}"
+            return f"{self.loop_names[var]} {'>=' if expr.coef(var) > 0 else '<'} {self.place(first)}"
         return f"{self.index(expr)} >= 0"

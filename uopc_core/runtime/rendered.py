@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from uopc_core.codegen.c_source import CSource, Renderer
+from uopc_core.codegen.c_source import CSource, Renderer, with_fewer_texts
 from uopc_core.collector import without_collection
 from uopc_core.loop.fuse import fuse_rows, lower_group, needed_outside
 from uopc_core.loop.loop_ir import print_function
@@ -26,7 +26,9 @@ def render_plan(plan: Plan) -> list[CSource | Between]:
     renderer = Renderer(toolchain is not None and toolchain.has_libmvec)
     with without_collection():
         steps = fused_steps(plan)
-        return [renderer.render(step.calls, step.needed) if isinstance(step, Fused) else step for step in steps]
+        sources = [renderer.render(step.calls, step.needed) for step in steps if isinstance(step, Fused)]
+        rendered = iter(with_fewer_texts(sources))
+        return [next(rendered) if isinstance(step, Fused) else step for step in steps]
 
 
 @dataclass(frozen=True)
