@@ -79,7 +79,7 @@ def test_many_kernels_take_few_runs_of_the_compiler(
     wanted: list[Any] = []
     for tier in ("compile", "interpret"):
         clear_plans()
-        with context(tier=tier, num_threads=threads):
+        with context(tier=tier, num_threads=threads, verify=False):  # which compiles each kernel by itself
             wanted.append([np.asarray(row).tobytes() for row in xp.jit(many)(xp.asarray(given))])
     assert wanted[0] == wanted[1]
     kernels = [text for text in runs if "uopc_kernel" in text]

@@ -14,7 +14,7 @@ from uopc_core.codegen.c_source import CSource
 from uopc_core.dtype import dtypes
 from uopc_core.ir import Ops, UOp
 from uopc_core.ir.composite import matmul
-from uopc_core.numerics.indexing import read_box, write_box
+from uopc_core.numerics.boxes import Box, box_of
 from uopc_core.rewrite.pattern import Rule
 from uopc_core.runtime.placement import Placement
 from uopc_core.runtime.rendered import render_plan
@@ -49,30 +49,25 @@ def inner_part(x: UOp) -> UOp:
     return x.shrink([(0, 98)]) + x.shrink([(1, 99)]) + x.shrink([(2, 100)])
 
 
-def assigned(x: UOp, key: Any, value: Callable[[tuple[int, ...]], UOp]) -> UOp:
-    written = write_box(x, key, value)
-    assert written is not None, key
-    return written
+def box(x: UOp, key: Any) -> Box:
+    found = box_of(x.shape, key)
+    assert found is not None, key
+    return found
 
 
 def stencils_in_place(n: int) -> UOp:
     x, y = inputs(2, 100)
+    inside = box(x, slice(1, -1))
     for _ in range(n):
-        y = assigned(y, slice(1, -1), lambda _, x=x: inner_part(x))
-        x = assigned(x, slice(1, -1), lambda _, y=y: inner_part(y))
+        y = inside.write(y, inner_part(x))
+        x = inside.write(x, inner_part(y))
     return x
-
-
-def element(x: UOp, i: int) -> UOp:
-    read = read_box(x, i)
-    assert read is not None, i
-    return read
 
 
 def single_elements(n: int) -> UOp:
     (x,) = inputs(1, 1000)
     for i in range(2 * n):
-        x = assigned(x, i + 1, lambda _, x=x, i=i: element(x, i) * 0.5 + element(x, i + 2))
+        x = box(x, i + 1).write(x, box(x, i).read(x) * 0.5 + box(x, i + 2).read(x))
     return x
 
 
