@@ -478,3 +478,26 @@ def test_what_is_small_and_gives_what_is_large_waits(grow: Callable[[Any], Any])
     assert result.size > 1 << 15
     assert not is_known(result)
     assert result._uop.realized is None
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:-2])
+@pytest.mark.parametrize("how", ["argmax", "argmin"])
+def test_places_of_extremes_are_found_at_the_line(how: str, dtype: str):
+    rng = np.random.default_rng(4)
+    for shape in ((1,), (7,), (3, 5), (2, 3, 4)):
+        values = rng.integers(0, 3, shape).astype(dtype)
+        if dtype.startswith("float"):
+            values[rng.random(shape) < 0.2] = np.nan
+        for axis in (None, *range(-len(shape), len(shape))):
+            for keepdims in (False, True):
+                wanted = getattr(np, how)(values, axis, keepdims=keepdims)
+                got = getattr(xp, how)(xp.asarray(values), axis, keepdims=keepdims)
+                assert is_known(got)
+                assert got.dtype == np.int64
+                with context(at_once=0):
+                    graphs = getattr(xp, how)(xp.asarray(values), axis, keepdims=keepdims)
+                for result in (got, graphs):
+                    np.testing.assert_array_equal(np.asarray(result), wanted, strict=True)
+    for wrong in (lambda: xp.argmax(xp.asarray(3.0), 0), lambda: xp.argmin(xp.zeros((2, 0)), 1)):
+        with pytest.raises((ValueError, IndexError), match="arg"):
+            wrong()

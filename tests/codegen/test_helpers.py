@@ -22,6 +22,7 @@ from uopc_core.codegen.c_reduce import (
     lanes_of,
     need_append,
     need_extreme,
+    need_extreme_of_row,
     need_flush,
     need_fold,
     need_gather,
@@ -117,7 +118,7 @@ def reductions(need, dtype):
                 define(need, acc, lanes)
             need_lane_order(need, lanes)
             if has_order_of_zeros(acc):
-                need_extreme(need, acc, lanes)
+                need_extreme(need, acc, lanes), need_extreme_of_row(need, acc)
             for columns in (4, 32):
                 need_append_columns(need, acc, lanes, columns)
         need_total(need, acc)
@@ -139,7 +140,7 @@ def everything(vector):
         reductions(prelude.need, dtype)
         if dtype.kind in "iuf" and dtype.itemsize >= 4:
             need_argsort(prelude.need, dtype)
-    for name in ("MIN", "floordiv_index", "floormod_index", "within", "fail", "squares64"):
+    for name in ("MIN", "floordiv_index", "floormod_index", "within", "fail", "squares64", "first_of_64"):
         helper(prelude.need, name)
     return prelude
 

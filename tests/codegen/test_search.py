@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.support.kernel_runs import call_of, check, has_libmvec
+from tests.support.kernel_runs import bits, call_of, check, has_libmvec, run
 from tests.support.kernels import needs_compiler
 from uopc_core import context
 from uopc_core.codegen.c_source import render
@@ -69,6 +69,7 @@ def test_only_what_the_first_place_decides_is_a_search():
     below, above = UOp.const(-1, dtypes.int64).reshape((1, 1)), UOp.const(5000, dtypes.int64).reshape((1, 1))
     below, above = below.expand(shape), above.expand(shape)
     searches = [search(shape, found, Ops.MIN, above, rising), search(shape, found, Ops.MAX, below, falling)]
+    searches += [(~found).where(above, rising).reduce(Ops.MIN, 1), (~found).where(below, falling).reduce(Ops.MAX, 1)]
     others = [
         search(shape, found, Ops.MAX, below, rising),  # the last one
         search(shape, found, Ops.MIN, below, rising),  # what holds nowhere is less than any
@@ -82,3 +83,35 @@ def test_only_what_the_first_place_decides_is_a_search():
         values = np.where(rng.random(shape) < chance, 0, 1.0)
         for node in searches + others:
             check([node], [values])
+
+
+FLOATING = [dtype for dtype in DTYPES if is_float(dtype)]
+
+
+def extreme_rows(dtype, n):
+    """Rows with nan at either end, with zeros of both signs as extremes, and with one sign of infinity alone."""
+    x = rows(dtype, n)
+    zeros = np.where(np.random.default_rng(n).random((2, n)) < 0.5, -0.0, 0.0)
+    low = np.where(np.arange(n) % 3 == 0, zeros[0], -1.0)
+    ends = np.full((2, n), 2.0)
+    ends[0, 0] = ends[1, -1] = np.nan
+    return np.concatenate([x, zeros, [low, -low], ends]).astype(dtype)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", FLOATING, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("op", [Ops.MAX, Ops.MIN], ids=lambda op: op.name)
+def test_extremes_of_rows_are_those_of_their_order(op, dtype):
+    """Also the sign of a zero, in rows of memory and where they lie across it."""
+    for n in (127, 128, 129, 191, 256, 511, 512, 513, 1000, 2000):
+        x = extreme_rows(dtype, n)
+        node, turned = UOp.param(0, x.shape, dtype), UOp.param(0, x.shape[::-1], dtype)
+        along, across = node.reduce(op, 1), turned.permute((1, 0)).reduce(op, 1)
+        check([along], [x])
+        check([node.reshape((x.size,)).reduce(op, 1)], [x])
+        check([across], [np.ascontiguousarray(x.T)])
+        wanted = (np.max if op is Ops.MAX else np.min)(x, axis=1)
+        got = run([along], [x])[0]
+        np.testing.assert_array_equal(got, wanted)
+        number = ~np.isnan(wanted)
+        assert bits(got[number]) == bits(run([across], [np.ascontiguousarray(x.T)])[0][number])

@@ -6,10 +6,16 @@ Each is one op over axes (`reduced`), or the index that one finds.
 from __future__ import annotations
 
 from functools import partial
+from math import inf, nan
 from types import NotImplementedType
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
+
+from uopc_array._array.at_once import bound, known
+from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import cast_node, mask_node
+from uopc_array._array.tracing import records
 from uopc_array._functions.arguments import ArrayLike, AxisLike, as_real, filler, normalize_axes, normalize_axis
 from uopc_array._functions.public import function
 from uopc_core import (
@@ -39,6 +45,7 @@ __all__ = [
     "sum",
 ]
 
+A = TypeVar("A", bound=Handle)
 reduction = partial(function, casting="unsafe")  # as NumPy's reductions store in `out`
 
 # what all reductions take; NumPy has the mask by keyword only where there is no first value
@@ -348,15 +355,41 @@ def _arg_extreme(name: str, op: Ops, a: UOp, axis: int | None, keepdims: bool) -
     if n == 0:
         raise ShapeError(f"{name}: an empty axis has no extreme, got shape {given.shape} with axis={axis}")
     # of the operand as it is computed here: an extreme in memory may come from who computes with other last digits
-    extreme = composite.reduce_axes(node.detach(), op, (at,), keepdims=True).expand(node.shape)
-    found = node.eq(extreme) | node.ne(node) if is_float(node.dtype) else node.eq(extreme)
+    extreme = composite.reduce_axes(node.detach(), op, (at,), keepdims=True)
+    found = _is_extreme(op, node, extreme) if is_float(node.dtype) else node.eq(extreme.expand(node.shape))
     # counted from the end and -1 elsewhere: so a kernel sees that what comes after one that is found is no better
     index = found.where(composite.iota(node.shape, at).flip((at,)), -1)
     out = n - 1 - composite.reduce_axes(index, Ops.MAX, (at,), keepdims)
     return out.reshape((1,) * given.ndim) if keepdims and axis is None else out
 
 
-@function("argmax(a, axis=None, out=None, *, keepdims=False)", method="argmax")
+def _is_extreme(op: Ops, node: UOp, extreme: UOp) -> UOp:
+    """Where elements are the extreme or nan, by one comparison each: with the next number that is worse. Where the
+    extreme is nan all numbers are worse, and where there is no next number none is.
+    """
+    worst = -inf if op is Ops.MAX else inf
+    after = extreme.eq(worst).where(nan, extreme.binary(Ops.NEXTAFTER, worst))
+    after = extreme.ne(extreme).where(-worst, after).expand(node.shape)
+    return ~(node <= after if op is Ops.MAX else node >= after)
+
+
+def _place_at_once(numpys: Any) -> Any:
+    """`Description.at_once` of a search by this function of NumPy's, whose places are those of the graph."""
+
+    def place(cls: type[A], a: Any, axis: Any, keepdims: Any) -> A | None:
+        value = known(a) if type(a) is cls else None
+        if value is None or value.dtype.kind == "c" or not value.ndim or not bound() or records():
+            return None
+        try:
+            place = numpys(value, axis, keepdims=keepdims)
+        except Exception:  # the longer way says what is wrong
+            return None
+        return cls._from_value(place)
+
+    return place
+
+
+@function("argmax(a, axis=None, out=None, *, keepdims=False)", method="argmax", at_once=_place_at_once(np.argmax))
 def argmax(name: str, a: UOp, axis: int | None, keepdims: bool) -> UOp:
     """Index of the first largest element.
 
@@ -379,7 +412,7 @@ def argmax(name: str, a: UOp, axis: int | None, keepdims: bool) -> UOp:
     return _arg_extreme(name, Ops.MAX, a, axis, keepdims)
 
 
-@function("argmin(a, axis=None, out=None, *, keepdims=False)", method="argmin")
+@function("argmin(a, axis=None, out=None, *, keepdims=False)", method="argmin", at_once=_place_at_once(np.argmin))
 def argmin(name: str, a: UOp, axis: int | None, keepdims: bool) -> UOp:
     """Index of the first smallest element.
 

@@ -114,12 +114,13 @@ class Search:
 
     Attributes:
         loop: over the row.
-        condition: the name of what must hold; `statements` compute it.
+        condition: the name of what must hold, or must not where it is `negated`; `statements` compute it.
         place: what counts where it does; `otherwise` where it holds nowhere.
     """
 
     loop: Loop
     condition: str
+    negated: bool
     statements: list[Load | Compute | IndexValue]
     place: IndexValue
     otherwise: Const
@@ -142,6 +143,9 @@ def search_of(item: RowReduce) -> Search | None:
     if not isinstance(chosen, Compute) or chosen.op is not Ops.WHERE:
         return None
     condition, first, otherwise = chosen.args
+    negated = isinstance(first, Const)
+    if negated:
+        first, otherwise = otherwise, first
     place = made.get(str(first))
     if condition not in made or not isinstance(place, IndexValue) or not isinstance(otherwise, Const):
         return None
@@ -152,7 +156,7 @@ def search_of(item: RowReduce) -> Search | None:
         if s.name in needed:
             kept.append(s)
             needed.update(used_names(s))
-    return Search(loop, str(condition), kept[::-1], place, otherwise)
+    return Search(loop, str(condition), negated, kept[::-1], place, otherwise)
 
 
 def _first_is_best(op: Ops, place: Index, var: Var, otherwise: int) -> bool:

@@ -28,6 +28,7 @@ __all__ = [
     "need_append",
     "need_clear",
     "need_extreme",
+    "need_extreme_of_row",
     "need_flush",
     "need_fold",
     "need_gather",
@@ -82,10 +83,10 @@ def reduction_helper(
     def step(a: str, b: str) -> str:
         return combine(need, acc.op, acc.dtype, a, b)
 
+    words = {"OP": acc.op.name.lower(), "NOUN": _NOUNS[acc.op], "BETTER": "<" if acc.op is Ops.MIN else ">"}
+    words["UNORDERED"] = "__builtin_isunordered"
     first = literal(identity_of(acc.op, acc.dtype), acc.dtype)
-    return helper(
-        need, name, step, times, T=acc.dtype, OP=acc.op.name.lower(), NOUN=_NOUNS[acc.op], FIRST=first, **numbers
-    )
+    return helper(need, name, step, times, T=acc.dtype, FIRST=first, **words, **numbers)
 
 
 def need_gather(need: Need, acc: Acc, lanes: int) -> str:
@@ -118,6 +119,15 @@ def need_extreme(need: Need, acc: Acc, lanes: int) -> str:
     zeros of both signs: where it is a zero, it is the first one that their order meets.
     """
     return reduction_helper(need, "extreme_OP_TxLANES", acc, LANES=lanes, BLOCK=16 * lanes)
+
+
+def need_extreme_of_row(need: Need, acc: Acc) -> str:
+    """Define the function that takes the extreme of a row of memory, of `SHORT` elements or more."""
+    many = lanes_of(SHORT)
+    need_gather(need, acc, many)
+    need_fold(need, acc, many)
+    reduction_helper(need, "first_zero_TxLANES", acc, LANES=many, BLOCK=block_of(SHORT))
+    return reduction_helper(need, "extreme_OP_T", acc, MANY=many, BLOCK=block_of(SHORT))
 
 
 def need_append(need: Need, acc: Acc, lanes: int) -> str:
@@ -160,14 +170,12 @@ def need_total_row(need: Need, acc: Acc, tile: int) -> str:
 def need_row(need: Need, acc: Acc) -> str:
     """Define the function that reduces a row of any length; returns its name."""
     few, many = lanes_of(SHORT - 1), lanes_of(SHORT)
-    needed = ((need_gather, few), (need_fold, few), (need_gather, many), (need_flush, many))
     if has_order_of_zeros(acc):
-        needed = ((need_gather, many), (need_fold, many))
-    for define, lanes in needed:
+        need_extreme_of_row(need, acc)
+        return reduction_helper(need, "extreme_row_OP_T", acc, **sizes_of_rows(need))
+    for define, lanes in ((need_gather, few), (need_fold, few), (need_gather, many), (need_flush, many)):
         define(need, acc, lanes)
-    return reduction_helper(
-        need, "extreme_row_OP_T" if has_order_of_zeros(acc) else "row_OP_T", acc, **sizes_of_rows(need)
-    )
+    return reduction_helper(need, "row_OP_T", acc, **sizes_of_rows(need))
 
 
 def need_rows(need: Need, acc: Acc, tile: int) -> str:

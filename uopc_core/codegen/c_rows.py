@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from uopc_core.codegen.c_columns import LINE_BYTES, need_append_columns
-from uopc_core.codegen.c_innermost import MAP_BLOCK, InnermostWriter, count_of
+from uopc_core.codegen.c_innermost import InnermostWriter, count_of
 from uopc_core.codegen.c_ops import combine
 from uopc_core.codegen.c_order import (
     Search,
@@ -17,11 +17,13 @@ from uopc_core.codegen.c_order import (
     search_of,
 )
 from uopc_core.codegen.c_reduce import (
+    SHORT,
     block_of,
     lanes_of,
     need_append,
     need_clear,
     need_extreme,
+    need_extreme_of_row,
     need_flush,
     need_fold,
     need_gather,
@@ -37,7 +39,6 @@ from uopc_core.loop.loop_ir import (
     Acc,
     Accumulate,
     Block,
-    Compute,
     Load,
     Loop,
     RowReduce,
@@ -93,26 +94,27 @@ class RowWriter(InnermostWriter):
         self.ranges[inner] = ("from", "to")
 
     def search(self, search: Search, acc: Acc) -> None:
-        """The least place in a block where the condition holds, until there is one. Places are as wide as what is
-        compared, which makes the loop one of whole vectors.
-        """
+        """The first place where the condition holds: block by block, all of it, until there is one."""
         loop = search.loop
         lo, hi = self.bounds(loop)
         name = self.name_loop(loop.var)
-        c = "int64_t" if any(isinstance(s, Compute) and s.of.itemsize > 4 for s in search.statements) else "int"
+        first = helper(self.need_typed, "first_of_64")
         self.line(f"{C_TYPES[acc.dtype]} {acc.name} = {self.operand(search.otherwise)};")
-        self.open(f"for (int64_t {name}0 = {lo}; {name}0 < {hi}; {name}0 += {MAP_BLOCK})")
-        self.line(f"const int64_t m = {hi} - {name}0 < {MAP_BLOCK} ? {hi} - {name}0 : {MAP_BLOCK};")
+        self.open(f"for (int64_t {name}0 = {lo}; {name}0 < {hi}; {name}0 += 64)")
+        self.line(f"const int m = {hi} - {name}0 < 64 ? {hi} - {name}0 : 64;")
         rows = self.rows_of_memory(search.statements, loop, f"{name}0")
-        self.line(f"{c} found = {MAP_BLOCK};")
-        self.line("#pragma omp simd reduction(min:found)")
-        self.open("for (int64_t l = 0; l < m; l++)")
-        self.line(f"const int64_t {name} = {name}0 + l;")
-        self.statements_of_row(search.statements, rows, "l")
-        self.line(f"const {c} place = {search.condition} ? ({c})l : {MAP_BLOCK};")
-        self.line("found = place < found ? place : found;")
-        self.close()
-        self.line(f"if (found == {MAP_BLOCK}) continue;")
+        self.line("unsigned char holds[64];")
+        self.line("if (m < 64) __builtin_memset(holds, 0, 64);")
+        for head, until in (("if (m == 64)", "64"), ("else", "m")):
+            self.line(head)
+            self.line("#pragma omp simd")
+            self.open(f"for (int l = 0; l < {until}; l++)")
+            self.line(f"const int64_t {name} = {name}0 + l;")
+            self.statements_of_row(search.statements, rows, "l")
+            self.line(f"holds[l] = {'!' if search.negated else ''}{search.condition};")
+            self.close()
+        self.line(f"const int found = {first}(holds);")
+        self.line("if (found == 64) continue;")
         self.line(f"const int64_t {name} = {name}0 + found;")
         self.line(f"{acc.name} = {self.index(search.place.index)};")
         self.line("break;")
@@ -120,8 +122,12 @@ class RowWriter(InnermostWriter):
         self.drop_loop(loop.var)
 
     def reduce_row(self, item: RowReduce) -> None:
-        outer, self.lanes = self.lanes, item
         n = count_of(item)
+        row = row_of_extreme(item.accs[0], item) if len(item.accs) == 1 and n >= SHORT else None
+        if row is not None:
+            self.extreme_of_row(item.accs[0], *row)
+            return
+        outer, self.lanes = self.lanes, item
         lanes = lanes_of(n)
         for acc in item.accs:
             c, first = C_TYPES[acc.dtype], literal(identity_of(acc.op, acc.dtype), acc.dtype)
@@ -140,6 +146,19 @@ class RowWriter(InnermostWriter):
             if _has_loop(item.body):
                 self.fold(acc, item)
         self.lanes = outer
+
+    def extreme_of_row(self, acc: Acc, loop: Loop, load: Load) -> None:
+        extreme = need_extreme_of_row(self.need_typed, acc)
+        row, n = self.row_of(loop, load)
+        self.line(f"const {C_TYPES[acc.dtype]} {acc.name} = {extreme}({row}, {n});")
+
+    def row_of(self, loop: Loop, load: Load) -> tuple[str, str]:
+        """Where a row begins that a loop reads in order, and how long it is."""
+        lo, hi = self.bounds(loop)
+        self.name_loop(loop.var)
+        row = self.pointer_at(load, loop, lo)
+        self.drop_loop(loop.var)
+        return row, hi if lo == "0" else f"{hi} - {lo}"
 
     def innermost(self, loop: Loop) -> None:
         statements = accumulated_at_once(loop) if self.lanes is not None else ()
@@ -302,12 +321,8 @@ class RowWriter(InnermostWriter):
     def fold_extreme(self, acc: Acc, item: RowReduce, loop: Loop, load: Load) -> None:
         """The extreme of a row of memory, without its blocks."""
         extreme = need_extreme(self.need_typed, acc, lanes_of(count_of(item)))
-        lo, hi = self.bounds(loop)
-        self.name_loop(loop.var)
-        row = self.pointer_at(load, loop, lo)
-        self.drop_loop(loop.var)
-        n = hi if lo == "0" else f"{hi} - {lo}"
-        self.line(f"const {C_TYPES[acc.dtype]} {acc.name} = {extreme}({acc.name}_, {row}, {n});")
+        start, n = self.row_of(loop, load)
+        self.line(f"const {C_TYPES[acc.dtype]} {acc.name} = {extreme}({acc.name}_, {start}, {n});")
 
     def accumulate_one(self, s: Accumulate) -> None:
         assert self.lanes is not None

@@ -3,6 +3,8 @@
      OP(a, b)  two elements combined             LANES      accumulators that take elements in turn
      NOUN      what that gives, in words         FEW, MANY  so many for few elements, and for many
      FIRST     what changes nothing, 0 of a sum  BLOCK      elements of a block: 16 for each accumulator
+     BETTER    > of a maximum, < of a minimum
+     UNORDERED(a, b)  whether one of them is nan
      TILE, COLUMNS  rows or columns that are reduced side by side
      SIDE_BY_SIDE   1 where accumulators may take what changes nothing, else 0 */
 
@@ -11,6 +13,9 @@
 /* What a compiler that reads this file alone takes the capitals for. */
 #define OP(a, b) ((a) + (b))
 #define FIRST 0
+#define BETTER == /* which complex numbers have, too */
+#define UNORDERED(a, b) (((a) != (a)) | ((b) != (b))) /* of floating-point numbers the compiler has one operation */
+#define first_zero_TxMANY first_zero_TxLANES
 #define LANES 8
 #define FEW 8
 #define MANY 32
@@ -137,6 +142,48 @@ static __attribute__((noinline)) T extreme_OP_TxLANES(T *restrict acc, const T *
     return found == 0 ? first_zero_TxLANES(x, n) : found;
 }
 
+static __attribute__((noinline)) T ordered_OP_T(const T *restrict x, int64_t n) {
+    T acc[MANY];
+    for (int k = 0; k < MANY; k++) acc[k] = FIRST;
+    for (int64_t i = 0; i < n; i += BLOCK) OP_TxMANY(acc, x + i, n - i < BLOCK ? n - i : BLOCK);
+    const T found = fold_OP_TxMANY(acc);
+    return found == 0 ? first_zero_TxMANY(x, n) : found;
+}
+
+#define BEST_OP(a, b) ((a) BETTER (b) ? (a) : (b))
+
+/* The extreme of 128 elements or more in a row of memory: four vectors at a time, the last four once more where they do not
+   fill up. A nan is only seen, and then looked for as it is done with zeros. */
+
+static __attribute__((noinline)) T extreme_OP_T(const T *restrict x, int64_t n) {
+    enum { wide = 64 / sizeof(T), half = wide / 2 };
+    T a[wide], b[wide], c[wide], d[wide], none[wide];
+#pragma omp simd
+    for (int k = 0; k < wide; k++) a[k] = b[k] = c[k] = d[k] = x[k], none[k] = 0;
+    for (int64_t i = 0; i < n; i += 4 * wide) {
+        const T *v = x + (i + 4 * wide <= n ? i : n - 4 * wide);
+#pragma omp simd
+        for (int k = 0; k < wide; k++) {
+            const T p = v[k], q = v[k + wide], r = v[k + 2 * wide], s = v[k + 3 * wide];
+            a[k] = BEST_OP(a[k], p), b[k] = BEST_OP(b[k], q), c[k] = BEST_OP(c[k], r), d[k] = BEST_OP(d[k], s);
+            none[k] = UNORDERED(p, q) | UNORDERED(r, s) ? 1 : none[k];
+        }
+    }
+#pragma omp simd
+    for (int k = 0; k < wide; k++) {
+        const T p = BEST_OP(a[k], b[k]), q = BEST_OP(c[k], d[k]);
+        a[k] = BEST_OP(p, q);
+    }
+#pragma omp simd
+    for (int k = 0; k < half; k++) a[k] = BEST_OP(a[k], a[k + half]), none[k] += none[k + half];
+    T found = a[0], missing = none[0];
+    for (int k = 1; k < half; k++) {
+        found = BEST_OP(found, a[k]), missing += none[k];
+        SCALAR;
+    }
+    return (found == 0) | (missing != 0) ? ordered_OP_T(x, n) : found;
+}
+
 /* k elements for accumulators from number `lane` on, the others take what changes nothing: a whole vector is written, since
    the next one that is read would wait for a part of it */
 static inline void part_OP_TxLANES(T *restrict acc, const T *restrict x, int64_t lane, int64_t k) {
@@ -247,6 +294,20 @@ static __attribute__((noinline)) T running_T(T *restrict inside, T *restrict bef
     }
 }
 
+/* the first of 64 truth values that holds, else 64 */
+static inline int first_of_64(const unsigned char *holds) {
+    uint64_t w[8];
+    __builtin_memcpy(w, holds, 64);
+    if (!((w[0] | w[1]) | (w[2] | w[3]) | ((w[4] | w[5]) | (w[6] | w[7])))) return 64;
+    int word = 0;
+    while (!w[word]) word++;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return 8 * word + __builtin_ctzll(w[word]) / 8;
+#else
+    return 8 * word + __builtin_clzll(w[word]) / 8;
+#endif
+}
+
 /* -------------------------------------------------------------------------------------- reductions of rows side by side */
 
 /* rows are combined as a binary counter carries: tree[k] is the result of 2^k of them */
@@ -331,6 +392,7 @@ static T first_zero_T(const char *x, int64_t n, int64_t step) {
 
 static T extreme_row_OP_T(const char *x, int64_t n, int64_t step) {
     T acc[MANY], copy[BLOCK];
+    if ((step == (int64_t)sizeof(T)) & (n >= SHORT)) return extreme_OP_T((const T *)x, n);
     for (int k = 0; k < MANY; k++) acc[k] = FIRST;
     for (int64_t i = 0; i < n; i += BLOCK) {
         const int64_t m = n - i < BLOCK ? n - i : BLOCK;
