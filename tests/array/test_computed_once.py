@@ -175,6 +175,24 @@ def test_an_error_of_what_is_computed_along_is_told_to_who_asks_for_that() -> No
         np.asarray(taken)
 
 
+def test_an_error_of_what_is_computed_along_is_told_to_who_asks_for_that_where_the_structure_is_known() -> None:
+    x = xp.asarray(np.linspace(0.0, 1.0, 4000))
+
+    def results(place: float) -> tuple[xp.Array, xp.Array]:
+        places = xp.astype(x * 0 + place, xp.int64)
+        return xp.sum(places), xp.take(x, places)
+
+    with xp.context(at_once=0, tier="compile"):
+        for place in (17.0, 18.0, 19.0, 20.0, 21.0):
+            total, taken = results(place)
+            assert float(total) == place * 4000
+            assert is_computed(taken)
+        total, taken = results(4000.0)
+        assert float(total) == 4000.0 * 4000
+        with pytest.raises(IndexError, match="index 4000 is out of bounds"):
+            np.asarray(taken)
+
+
 def test_a_tensor_is_computed_along_as_well() -> None:
     temporary = (Tensor(np.linspace(0, 1, 4000)) * 2).exp()
     total, largest = temporary.sum(), temporary.max()

@@ -153,10 +153,9 @@ def _compute(waiting: Sequence[UOp]) -> dict[UOp, Buffer]:
     """The memory of `waiting` and of whatever else was computed for a handle's sake."""
     executor = current_executor()
     known = _known_with_others(waiting)
-    if known is not None:
-        results = _run_again(known, executor)
-        if results is not None:
-            return results
+    results = None if known is None else _run_again(known, executor)
+    if results is not None:
+        return results
     if executor.numpy_work:
         outputs = _outputs_if_tiny(waiting)
         if outputs is not None:
@@ -267,7 +266,10 @@ def _run_again(known: Recognised, executor: Executor) -> dict[UOp, Buffer] | Non
         return None
     record.runs += 1
     bindings = known.bindings
-    results = executor.prepared(plan).run(bindings.buffers, bindings.scalars)
+    try:
+        results = executor.prepared(plan).run(bindings.buffers, bindings.scalars)
+    except Exception:  # which the long way tells to whom it concerns
+        return None
     return dict(zip(known.outputs, results, strict=True))
 
 
