@@ -6,6 +6,7 @@ The planner, the compiler, the derivatives and `Tensor` are loaded when one of t
 from typing import TYPE_CHECKING, Any
 
 from uopc_core import errors
+from uopc_core.costs import ALONE_WORK, SHARED_CONTEXT_WORK
 from uopc_core.dtype import (
     DTYPES,
     DType,
@@ -71,12 +72,14 @@ if TYPE_CHECKING:
     from uopc_core.transform.vmap import batch
 
 __all__ = [
+    "ALONE_WORK",
     "AT_ONCE",
     "DTYPES",
     "EXECUTORS",
     "EXTERNS",
     "HIDDEN",
     "OPPOSITE_NORM",
+    "SHARED_CONTEXT_WORK",
     "TRACED",
     "TRACKED",
     "Buffer",

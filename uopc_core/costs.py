@@ -13,6 +13,7 @@ from __future__ import annotations
 
 __all__ = [
     "AHEAD_ROWS",
+    "ALONE_WORK",
     "AT_ONCE",
     "BACKGROUND_WORK",
     "BLOCKWISE_ELEMENTS",
@@ -54,6 +55,7 @@ __all__ = [
     "PRODUCT_WORK",
     "ROWS_ABREAST",
     "SCRATCH_BYTES",
+    "SHARED_CONTEXT_WORK",
     "SMALL_ROWS_WORK",
     "START_LINES",
     "THREADLESS_WORK",
@@ -97,6 +99,11 @@ BLOCKWISE_ELEMENTS = 1 << 18
 BLOCK_ELEMENTS = 1 << 17
 # Multiplications up to which a small product is one call: 10 us, beside which the calls that are saved are little.
 PRODUCT_WORK = 1 << 15
+# Multiplications with a vector up to which one thread computes a product in memory at its line: 3 ms of doubles from
+# memory, of which a second thread saves a third, as much as it takes to plan a product of a shape that is new.
+ALONE_WORK = 1 << 22
+# Multiplications during which other threads may have to make a context of their own for NumPy: 10 us.
+SHARED_CONTEXT_WORK = 1 << 16
 
 # ------------------------------------------------------------------------------------------------------ libraries
 #

@@ -250,7 +250,7 @@ def test_the_library_is_chosen_by_shapes(m, n, k):
 
 
 def test_what_threads_share_is_left_to_kernels(monkeypatch):
-    monkeypatch.setattr(products, "_MOST_ALONE", 50_000)
+    monkeypatch.setattr(products, "ALONE_WORK", 50_000)
     rng = np.random.default_rng(0)
     x, v = (held(numbers(rng, shape, "float64"), "rows", "memory") for shape in ((300, 300), (300,)))
     found: list[Any] = []

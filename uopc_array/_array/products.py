@@ -15,7 +15,17 @@ from uopc_array._array.at_once import ALIGNED_BYTES, LARGEST, bound, quietly
 from uopc_array._array.handle import Handle
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
-from uopc_core import Buffer, Ops, UOp, current, is_for_library, loop_of_products, multiply_by_library
+from uopc_core import (
+    ALONE_WORK,
+    SHARED_CONTEXT_WORK,
+    Buffer,
+    Ops,
+    UOp,
+    current,
+    is_for_library,
+    loop_of_products,
+    multiply_by_library,
+)
 
 __all__ = ["dot_at_once", "product_at_once"]
 
@@ -23,8 +33,6 @@ A = TypeVar("A", bound=Handle)
 _NDARRAY = np.ndarray
 _ARRAYS: Any = (Handle, np.ndarray)
 _new = object.__new__
-_LITTLE_WORK = 1 << 16  # multiplications that let no other thread wait
-_MOST_ALONE = 1 << 20  # of what a kernel splits among threads, unlike the loops that are called here
 
 # the settings in force when there was last a product, and by the number of a dtype the loop that multiplies then
 _ways: list[tuple[Any, dict[int, Any]]] = [(None, {})]
@@ -84,10 +92,10 @@ def _product(cls: type[A], a: Any, b: Any, loops: dict[int, Any]) -> A | None:
     function = None if of_library else loops.get(a.dtype.num)
     if function is None:
         function = _way_of(a.dtype, of_library, loops)
-    if not work or function is None or (work > _MOST_ALONE and not of_library and current().num_threads > 1):
+    if not work or function is None or (work > ALONE_WORK and not of_library and current().num_threads > 1):
         return None
     if m * n * a.itemsize < ALIGNED_BYTES:
-        value = quietly(function, a, b) if work <= _LITTLE_WORK else _alone(function, a, b)
+        value = quietly(function, a, b) if work <= SHARED_CONTEXT_WORK else _alone(function, a, b)
         handle = _new(cls)
         handle._value = value
         handle._alias = None

@@ -17,14 +17,13 @@ from uopc_core.codegen.c_reduce import (
     sizes_of_rows,
 )
 from uopc_core.codegen.helpers import Combine, Need, helper
+from uopc_core.costs import TILE
 from uopc_core.dtype import DType, is_float
 from uopc_core.ir.op import Ops
 from uopc_core.loop.loop_ir import Acc
 from uopc_core.loop.space import IN_TURN
 
 __all__ = ["need_product", "need_product_row"]
-
-_TILE = 256  # columns that are summed side by side: two kilobytes of a row of doubles
 
 
 def need_product_row(need: Need, dtype: DType) -> str:
@@ -40,8 +39,8 @@ def need_product(need: Need, dtype: DType) -> str:
         lane, few = [helper(need, name, FLOAT=dtype, BYTES=dtype.itemsize, IN_TURN=IN_TURN) for name in names]
     else:
         lane = helper(need, "near_lane_T", None, times, T=dtype)
-        few = reduction_helper(need, "few_lanes_T", _sum(dtype), times, TILE=_TILE, **words)
-    words |= {"LANE": lane, "FEW_LANES": few, "TILE": _TILE}
+        few = reduction_helper(need, "few_lanes_T", _sum(dtype), times, TILE=TILE, **words)
+    words |= {"LANE": lane, "FEW_LANES": few, "TILE": TILE}
     return reduction_helper(need, "product_T", _sum(dtype), times, **words)
 
 
