@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uopc_array._array.at_once import ALIGNED_BYTES, LARGEST, bound, quietly
+from uopc_array._array.at_once import ALIGNED_BYTES, LARGEST, bound, quietly, run_quietly
 from uopc_array._array.handle import Handle
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
@@ -59,7 +59,24 @@ def product_at_once(cls: type[A], x: Any, y: Any) -> A | None:
     if type(a) is not _NDARRAY or type(b) is not _NDARRAY or b.dtype is not a.dtype or records():
         return None
     settings, loops = _ways[0]
-    return _product(cls, a, b, loops if settings is current() else _loops_now())
+    if settings is not current():
+        loops = _loops_now()
+    loop = loops.get(a.dtype.num)
+    if loop is None or len(a.shape) != 1 or a.shape != b.shape or not 1 < a.size <= SHARED_CONTEXT_WORK:
+        return _product(cls, a, b, loops)
+    try:
+        return _new_handle(cls, run_quietly(loop, a, b))
+    except RuntimeError:  # another thread is in there
+        return _new_handle(cls, quietly(loop, a, b))
+
+
+def _new_handle(cls: type[A], value: Any) -> A:
+    """A handle of ours on a new value."""
+    handle = _new(cls)
+    handle._value = value
+    handle._alias = None
+    handle._weak = False
+    return handle
 
 
 def _loops_now() -> dict[int, Any]:
@@ -95,12 +112,7 @@ def _product(cls: type[A], a: Any, b: Any, loops: dict[int, Any]) -> A | None:
     if not work or function is None or (work > ALONE_WORK and not of_library and current().num_threads > 1):
         return None
     if m * n * a.itemsize < ALIGNED_BYTES:
-        value = quietly(function, a, b) if work <= SHARED_CONTEXT_WORK else _alone(function, a, b)
-        handle = _new(cls)
-        handle._value = value
-        handle._alias = None
-        handle._weak = False
-        return handle
+        return _new_handle(cls, (quietly if work <= SHARED_CONTEXT_WORK else _alone)(function, a, b))
     out = Buffer.empty(a.shape[:-1] + b.shape[1:], a.dtype)
     value = _alone(function, a, b, out.array)
     return cls._from_value(value) if value.size <= LARGEST else cls._from_uop(UOp.buffer(out))

@@ -179,15 +179,18 @@ static void vector_products_FLOATx32(FLOAT *restrict acc, const FLOAT *x, const 
 /* the sum of the products of two rows of n elements */
 static T product_row_T(const char *x, int64_t x_step, const char *y, int64_t y_step, int64_t n) {
     T acc[MANY], tree[48], copy[2][BLOCK];
-    const _Bool dense = x_step == (int64_t)sizeof(T) && y_step == (int64_t)sizeof(T);
     int64_t blocks = 0;
     for (int k = 0; k < MANY; k++) acc[k] = 0;
     for (int64_t i = 0; i < n; i += BLOCK, x += BLOCK * x_step, y += BLOCK * y_step) {
         const int64_t m = n - i < BLOCK ? n - i : BLOCK;
         const T *a = (const T *)x, *b = (const T *)y;
-        if (!dense) {
-            for (int64_t k = 0; k < m; k++) copy[0][k] = *(const T *)(x + k * x_step), copy[1][k] = *(const T *)(y + k * y_step);
-            a = copy[0], b = copy[1];
+        if (x_step != (int64_t)sizeof(T)) {
+            for (int64_t k = 0; k < m; k++) copy[0][k] = *(const T *)(x + k * x_step);
+            a = copy[0];
+        }
+        if (y_step != (int64_t)sizeof(T)) {
+            for (int64_t k = 0; k < m; k++) copy[1][k] = *(const T *)(y + k * y_step);
+            b = copy[1];
         }
         if (n <= IN_TURN) {
             for (int64_t k = 0; k < n; k++) { acc[0] = TIMES(a[k], b[k]) + acc[0]; SCALAR; }
