@@ -102,9 +102,10 @@ class Index:
     Attributes:
         terms: pairs of an atom and its coefficient, never 0, in a fixed order.
         lo, hi: its smallest and largest value, both included.
+        is_of_loops: whether its atoms are variables of loops alone.
     """
 
-    __slots__ = ("_hash", "const", "hi", "lo", "terms")
+    __slots__ = ("_hash", "const", "hi", "is_of_loops", "lo", "terms")
 
     terms: tuple[tuple[Atom, int], ...]
     const: int
@@ -113,10 +114,17 @@ class Index:
 
     def __init__(self, terms: tuple[tuple[Atom, int], ...], const: int) -> None:
         lo = hi = const
+        self.is_of_loops = True
         for atom, coef in terms:
             low, high = atom.bounds
-            lo += coef * (low if coef > 0 else high)
-            hi += coef * (high if coef > 0 else low)
+            if coef > 0:
+                lo += coef * low
+                hi += coef * high
+            else:
+                lo += coef * high
+                hi += coef * low
+            if type(atom) is not Var:
+                self.is_of_loops = False
         self.terms, self.const, self.lo, self.hi = terms, const, lo, hi
         self._hash = hash((terms, const))
 
@@ -133,7 +141,10 @@ class Index:
         return not self.terms
 
     def coef(self, atom: Atom) -> int:
-        return next((c for a, c in self.terms if a == atom), 0)
+        for other, coef in self.terms:
+            if other == atom:
+                return coef
+        return 0
 
     def __eq__(self, other: object) -> bool:
         return self is other or (

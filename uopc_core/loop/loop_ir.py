@@ -6,7 +6,7 @@ concrete here; which of them become run-time parameters is decided when C is wri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -297,16 +297,19 @@ def operands_of(s: Statement) -> tuple[LoopOperand, ...]:
             return ()
 
 
-def indices_of(s: Statement) -> Iterator[Index]:
+def indices_of(s: Statement) -> Sequence[Index]:
     """Every index expression in a statement."""
-    if isinstance(s, Load | IndexValue | Random | Store | Update):
-        yield s.index
-    if isinstance(s, Load | CheckIndex):
-        for cond in s.guard:
-            yield cond.expr
-    if isinstance(s, Holds):
-        for cond in s.conds:
-            yield cond.expr
+    match s:
+        case Compute() | Accumulate():
+            return ()
+        case Load():
+            return (s.index, *[cond.expr for cond in s.guard]) if s.guard else (s.index,)
+        case Store() | IndexValue() | Random() | Update():
+            return (s.index,)
+        case CheckIndex():
+            return [cond.expr for cond in s.guard]
+        case Holds():
+            return [cond.expr for cond in s.conds]
 
 
 def map_indices(s: Statement, change: Any) -> Statement:

@@ -56,7 +56,8 @@ def used_names(s: Statement) -> list[str]:
     """The results that a statement depends on."""
     names = [operand for operand in operands_of(s) if isinstance(operand, str)]
     for index in indices_of(s):
-        names.extend(atom.name for atom in atoms_of(index) if isinstance(atom, Value))
+        if not index.is_of_loops:
+            names += [atom.name for atom in atoms_of(index) if isinstance(atom, Value)]
     return names
 
 
