@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;
 
@@ -226,18 +227,29 @@ static void hand_over(worker *w, job *j, int64_t part) {
     pthread_mutex_unlock(&w->mutex);
 }
 
-/* Runs the parts that no worker has begun, then waits for those that one has. */
-static void finish(job *j) {
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Runs the parts that no worker has begun, then waits for those that one has: awake for as long as the own part took, which is what
+ * theirs take from when they began. To sleep and be woken may take longer than that, on a virtual machine 100 us; and where a worker
+ * is kept from running, as long again is all that is lost. */
+static void finish(job *j, int64_t own_ns) {
     for (int64_t part = 1; part < j->n_parts; part++) {
         if (take_job(workers[part - 1])) {
             run_part(j, part);
             __atomic_sub_fetch(&j->remaining, 1, __ATOMIC_ACQ_REL);
         }
     }
-    for (int i = 0; i < SPINS; i++) {
-        if (__atomic_load_n(&j->remaining, __ATOMIC_ACQUIRE) == 0) return;
-        relax();
-    }
+    const int64_t until = now_ns() + own_ns;
+    do {
+        for (int i = 0; i < SPINS; i++) {
+            if (__atomic_load_n(&j->remaining, __ATOMIC_ACQUIRE) == 0) return;
+            relax();
+        }
+    } while (now_ns() < until);
     pthread_mutex_lock(&done_mutex);
     while (__atomic_load_n(&j->remaining, __ATOMIC_ACQUIRE) != 0) pthread_cond_wait(&done, &done_mutex);
     pthread_mutex_unlock(&done_mutex);
@@ -250,8 +262,9 @@ static void run_parallel(job *j, int64_t n_parts) {
     j->remaining = j->n_parts - 1;
     for (int64_t part = 0; part < j->n_parts; part++) j->status[part][0] = 0;
     for (int64_t part = 1; part < j->n_parts; part++) hand_over(workers[part - 1], j, part);
+    const int64_t start = now_ns();
     run_part(j, 0);
-    finish(j);
+    finish(j, now_ns() - start);
 }
 
 static int64_t count_parts(const uopc_step *s, int64_t n_threads) {
