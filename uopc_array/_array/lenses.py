@@ -35,6 +35,7 @@ __all__ = [
 NumPyArray = np.ndarray[Any, Any]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 _PARTS = frozenset({Ops.REAL, Ops.IMAG})
+_ALL, _BACKWARDS = slice(None), slice(None, None, -1)
 # the movement ops of which NumPy makes views; each gives the node itself where nothing moves
 MOVES: dict[Ops, Callable[[UOp, Any], UOp]] = {
     Ops.RESHAPE: UOp.reshape,
@@ -60,7 +61,9 @@ class MoveLens(Lens):
     def on_array(self, x: NumPyArray) -> NumPyArray:
         if self.op is Ops.RESHAPE:
             return x.reshape(self.arg, copy=False)
-        return x.transpose(self.arg) if self.op is Ops.PERMUTE else np.flip(x, self.arg)
+        if self.op is Ops.PERMUTE:
+            return x.transpose(self.arg)
+        return x[tuple([_BACKWARDS if axis in self.arg else _ALL for axis in range(x.ndim)])]
 
 
 class PartLens(Lens):
