@@ -16,6 +16,7 @@ from uopc_core.ir import Ops, UOp
 from uopc_core.ir.composite import matmul
 from uopc_core.numerics.boxes import Box, box_of
 from uopc_core.rewrite.pattern import Rule
+from uopc_core.runtime import interpreted
 from uopc_core.runtime.placement import Placement
 from uopc_core.runtime.rendered import render_plan
 from uopc_core.schedule.canonical import canonicalise
@@ -166,6 +167,17 @@ def test_rules_are_tried_in_proportion_to_its_statements(
         _build(canonicalise([program(n)]))
         counts.append(len(tried))
     assert counts[1] <= MORE * counts[0] + 100, counts
+
+
+@pytest.mark.parametrize("program", [padded_stencils, stencils_in_place, products, rows])
+def test_statements_that_repeat_are_lowered_once_for_numpy(
+    program: Callable[[int], UOp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lowered: list[object] = []
+    lower = interpreted.lower_to_numpy
+    monkeypatch.setattr(interpreted, "lower_to_numpy", lambda *given: lowered.append(given) or lower(*given))
+    interpreted.InterpretedPlan(_build(canonicalise([program(N)])))
+    assert 0 < len(lowered) <= 8
 
 
 @pytest.mark.parametrize("program", [padded_stencils, stencils_in_place, products, rows])

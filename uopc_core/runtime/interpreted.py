@@ -9,7 +9,7 @@ import numpy as np
 
 from uopc_core.interpret.externs import call_extern
 from uopc_core.interpret.loops import LoopKey, prepare_loops
-from uopc_core.interpret.numpy_interp import NUMPY_OPS, loops_to_prepare, lower_to_numpy
+from uopc_core.interpret.numpy_interp import NUMPY_OPS, NumPyProgram, loops_to_prepare, lower_to_numpy
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.runtime.buffer import Buffer, with_room
@@ -63,17 +63,27 @@ class InterpretedPlan:
         for slot, i in last_use.items():
             if slot not in kept:
                 self.dead[i].append(slot)
-        self.steps = [self._prepare(step, dead) for step, dead in zip(plan.steps, self.dead, strict=True)]
+        programs: dict[tuple[Kernel, tuple[UOp, ...]], NumPyProgram] = {}
+        self.steps = [self._prepare(step, dead, programs) for step, dead in zip(plan.steps, self.dead, strict=True)]
 
-    def _prepare(self, step: PlanStep, dead: Sequence[int]) -> tuple[Any, ...]:
+    def _prepare(
+        self, step: PlanStep, dead: Sequence[int], programs: dict[tuple[Kernel, tuple[UOp, ...]], NumPyProgram]
+    ) -> tuple[Any, ...]:
+        """
+        Args:
+            programs: of kernels, with the inputs that they may write over; of those that repeat there is one.
+        """
         if isinstance(step, ExternCall):
             return step, HostInputs(step)
         if isinstance(step, RegionCall):
             return step, INTERPRET.prepared(step.plan)
         params = step.kernel.params
         once = [slot for slot in dead if step.reads.count(slot) == 1]
-        given = [p for p in params if p.arg[2] == "buffer" and step.inputs[p.arg[0]] in once]
-        return step, lower_to_numpy(step.kernel.outputs, params, given), params
+        given = tuple([p for p in params if p.arg[2] == "buffer" and step.inputs[p.arg[0]] in once])
+        key = step.kernel, given
+        if key not in programs:
+            programs[key] = lower_to_numpy(step.kernel.outputs, params, given)
+        return step, programs[key], params
 
     def run(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Buffer]:
         """The outputs for these inputs.
