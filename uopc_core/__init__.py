@@ -57,7 +57,7 @@ from uopc_core.runtime.executors import (
 )
 from uopc_core.runtime.pending import note_release
 from uopc_core.schedule.library_work import is_for_library
-from uopc_core.settings import AT_ONCE, context, current
+from uopc_core.settings import AT_ONCE, SETTINGS, context, current
 
 if TYPE_CHECKING:
     from uopc_core.ir.text import from_uir, to_uir
@@ -79,6 +79,7 @@ __all__ = [
     "EXTERNS",
     "HIDDEN",
     "OPPOSITE_NORM",
+    "SETTINGS",
     "SHARED_CONTEXT_WORK",
     "TRACED",
     "TRACKED",

@@ -24,6 +24,7 @@ else:
     pathlib = LazyModule("pathlib")
 
 __all__ = [
+    "SETTINGS",
     "SWITCHES",
     "Settings",
     "Switch",
@@ -201,8 +202,8 @@ def settings_from_environment(environment: Mapping[str, str]) -> Settings:
 
 
 _INITIAL = settings_from_environment(os.environ)
-_ACTIVE: ContextVar[Settings] = ContextVar("uopc_settings", default=_INITIAL)
-current: Callable[[], Settings] = _ACTIVE.get
+SETTINGS: ContextVar[Settings] = ContextVar("uopc_settings", default=_INITIAL)
+current: Callable[[], Settings] = SETTINGS.get
 """The settings in force here: `current().debug`."""
 _waiting_for_eager: list[Callable[[], None]] = []
 
@@ -235,8 +236,8 @@ def context(**overrides: Any) -> Generator[Settings]:
     if checked.get("eager"):
         while _waiting_for_eager:
             _waiting_for_eager.pop()()
-    token = _ACTIVE.set(replace(current(), **checked))
+    token = SETTINGS.set(replace(current(), **checked))
     try:
         yield current()
     finally:
-        _ACTIVE.reset(token)
+        SETTINGS.reset(token)

@@ -45,6 +45,7 @@ __all__ = [
     "LARGEST",
     "REAL_SCALARS",
     "Quick",
+    "QuickCall",
     "assigned_at_once",
     "at_once",
     "bound",
@@ -106,10 +107,17 @@ def _operators_in_c() -> Any:
 
 IN_C = _operators_in_c()
 
+
+class _NoCall:
+    """The first base of jitted functions where there is no call in C."""
+
+    __slots__ = ()
+
+
 if TYPE_CHECKING:
-    Quick = _NoOperators
+    Quick, QuickCall = _NoOperators, _NoCall
 else:
-    Quick = _NoOperators if IN_C is None else IN_C.Quick
+    Quick, QuickCall = (_NoOperators, _NoCall) if IN_C is None else (IN_C.Quick, IN_C.QuickCall)
 
 
 def connect_operators(cls: type[Handle], methods: Mapping[str, Any]) -> None:

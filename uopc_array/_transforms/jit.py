@@ -18,20 +18,23 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 import uopc_core
 from uopc_array._array.array import Array
+from uopc_array._array.at_once import IN_C, QuickCall
 from uopc_array._array.numbers import integers
 from uopc_array._array.tracing import StateNeededError
 from uopc_array._transforms.boxes import CellBox
 from uopc_array._transforms.captures import Walk
 from uopc_array._transforms.inputs import Arguments, Memo, SharedView, views_among
+from uopc_array._transforms.prepared import NOT_YET, prepared_call
 from uopc_array._transforms.traces import Trace, call_trace, make_trace
 from uopc_array._transforms.transformed import TracedFunction, check_function
-from uopc_core import Ops
+from uopc_core import SETTINGS, Buffer, Ops, UOp
 from uopc_core.errors import TraceError, shortened
 
 __all__ = ["JittedFunction", "jit"]
 
 _BUFFER = Ops.BUFFER
 MAX_TRACES = 256  # kept per function
+MAX_PREPARED = 4  # calls for C kept per function, which are tried one after the other
 _numbers = itertools.count(1)  # of states, none given twice: another thread may hold one that has been forgotten
 
 
@@ -44,7 +47,7 @@ class _State:
         key: stands for that in the key of a trace; 0 if there is nothing.
         cells: variables of closures, and what they held.
         others: whether there is more that may have changed.
-        cell: the only variable that may have, where there is one, and what it held: the usual case is looked at inline.
+        cell, value: the only variable that may have, where there is one, and what it held.
     """
 
     __slots__ = ("cell", "cells", "handles", "key", "others", "value", "walk")
@@ -73,8 +76,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class JittedFunction(TracedFunction, Generic[P, R]):
-    """What `jit` returns."""
+class _Jitted(TracedFunction, Generic[P, R]):
+    """What `jit` returns, with calls in Python."""
+
+    __slots__ = ("_prepared", "_state")
+    _prepared: tuple[Any, ...]  # calls for C, see `prepared`; each looks whether `_state` is the one that it is of
+    _state: _State | None
 
     def __init__(
         self, f: Callable[P, R], static_argnums: Sequence[int], static_argnames: Sequence[str], inline: bool = True
@@ -92,20 +99,13 @@ class JittedFunction(TracedFunction, Generic[P, R]):
         self._classes: dict[type, None] = {}
         self._ignored: dict[int, Any] = {}
         self._by_value = False
-        self._state: _State | None = None
+        self._state = None
         self._memo: Memo | None = None
+        self._prepared = ()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         state = self._state
-        try:
-            if state is None:
-                state = self._look()
-            elif state.cell is not None:
-                if state.cell.cell_contents is not state.value:
-                    state = self._look()
-            elif state.key and not state.is_current():
-                state = self._look()
-        except ValueError:  # the variable is not bound any more
+        if state is None or (state.key and not state.is_current()):
             state = self._look()
         if not kwargs and not self._static_argnums:
             values: list[Any] = []
@@ -115,6 +115,8 @@ class JittedFunction(TracedFunction, Generic[P, R]):
                 if trace is not None and trace.is_plain:
                     captured = state.handles
                     if not captured:
+                        if trace.offered is not state:
+                            self._prepare(trace, state, args)
                         return trace.run_one(values) if trace.is_quick and len(values) == len(args) else trace.run(args)
                     if not any([x._uop.flags for x in captured]):
                         return trace.run([*captured, *args])
@@ -122,6 +124,18 @@ class JittedFunction(TracedFunction, Generic[P, R]):
             return self._call_in_full(state, args, kwargs)
         except Exception as error:
             raise shortened(error) from error.__cause__
+
+    def _prepare(self, trace: Trace, state: _State, args: tuple[Any, ...]) -> None:
+        """Have calls like this made by C from now on, where they can be."""
+        if not (state.key == 0 or state.cell is not None):
+            trace.offered = state
+            return
+        prepared = prepared_call(trace, state, state.cell, state.value, args)
+        if prepared is NOT_YET:
+            return
+        trace.offered = state
+        if prepared is not None:
+            self._prepared = (prepared, *self._prepared[: MAX_PREPARED - 1])
 
     def _call_in_full(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
@@ -160,6 +174,7 @@ class JittedFunction(TracedFunction, Generic[P, R]):
                 self._traces.clear()
                 self._keys.clear()
             key = self._keys.setdefault(parts, next(_numbers))
+        self._prepared = ()
         self._state = state = _State(walk, key)
         return state
 
@@ -211,6 +226,16 @@ class JittedFunction(TracedFunction, Generic[P, R]):
             self._traces.popitem(last=False)
         except KeyError:  # another thread was faster
             return
+
+
+class JittedFunction(QuickCall, _Jitted[P, R]):
+    """What `jit` returns."""
+
+    __slots__ = ()
+
+
+if IN_C is not None:
+    IN_C.connect_calls(JittedFunction, vars(_Jitted)["__call__"], UOp, Buffer, Ops.BUFFER, Ops.CONST, SETTINGS)
 
 
 def _names(given: Any) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from uopc_array._array.lenses import Lens
 from uopc_array._array.tracing import Record
 from uopc_array._array.view import View
 from uopc_array._transforms.captures import Walk
-from uopc_array._transforms.trees import TreeDef, flatten_until, unflatten
+from uopc_array._transforms.trees import TreeDef, flatten, flatten_until, unflatten
 from uopc_core import UOp
 from uopc_core.errors import TraceError
 
@@ -76,6 +76,13 @@ class Template:
     def is_made(self) -> bool:
         """Whether it is one new array and no container."""
         return self.treedef.is_leaf() and isinstance(self.parts[0], _Made)
+
+    def made_in_tuple(self) -> list[int]:
+        """The numbers of the new arrays, where it is a tuple of these and nothing else; else none."""
+        if self.treedef != flatten((0,) * len(self.parts))[1]:
+            return []
+        made = [part.number for part in self.parts if isinstance(part, _Made)]
+        return made if len(made) == len(self.parts) else []
 
 
 @dataclass

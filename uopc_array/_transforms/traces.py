@@ -62,6 +62,7 @@ class Trace:
         single: whether the result is one new array, and all there is; and whether that is weak.
         is_quick: whether that, made by a plan that is there, of arguments that need no look.
         is_inline: whether the graph is put in place where it is called in another one, rather than called as a unit.
+        offered: the state of the function for which a call of this has been prepared for C, or found not to be one.
         called: the nodes as results of one call, each with the numbers of the parameters that it depends on as the
             bits of an int; made where that is asked for.
     """
@@ -85,6 +86,7 @@ class Trace:
     executable: uopc_core.Executable | None = None
     is_inline: bool = True
     called: list[tuple[UOp, int]] | None = None
+    offered: Any = None
 
     def __post_init__(self) -> None:
         own = {node: i for i, node in enumerate(self.params)}

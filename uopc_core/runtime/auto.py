@@ -18,8 +18,8 @@ from uopc_core.ir.op import LEAVES, MOVEMENT
 from uopc_core.ir.uop import walk
 from uopc_core.runtime.background import in_background, warn_once
 from uopc_core.runtime.buffer import Buffer
-from uopc_core.runtime.compiled import compile_kernels, kernels_in_use, uncompiled_sources
-from uopc_core.runtime.executors import COMPILE, INTERPRET, PreparedPlan
+from uopc_core.runtime.compiled import CompiledPlan, compile_kernels, kernels_in_use, uncompiled_sources
+from uopc_core.runtime.executors import COMPILE, INTERPRET, DirectCall, PreparedPlan
 from uopc_core.runtime.interpreted import loops_of_plan
 from uopc_core.runtime.loops import uncompiled
 from uopc_core.runtime.runner import prepare_runtime
@@ -65,6 +65,10 @@ class AutoPlan:
             in_background(partial(_compile_if_possible, self._plan))
             return results
         return self._settled().run(buffers, scalars)
+
+    def direct(self) -> DirectCall | bool:
+        """See `CompiledPlan.direct`."""
+        return self._compiled.direct() if isinstance(self._compiled, CompiledPlan) else not self._is_refused
 
     def _settled(self) -> PreparedPlan:
         """The plan compiled, as long as nothing has failed; else interpreted."""

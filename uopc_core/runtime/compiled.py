@@ -19,7 +19,7 @@ from uopc_core.interpret.externs import call_extern
 from uopc_core.ir.extern import EXTERNS
 from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.runtime.cache import compile_ahead, compile_many, is_compiled
-from uopc_core.runtime.executors import COMPILE, PreparedPlan
+from uopc_core.runtime.executors import COMPILE, DirectCall, PreparedPlan
 from uopc_core.runtime.interpreted import HostInputs
 from uopc_core.runtime.placement import Placement
 from uopc_core.runtime.region_calls import run_region
@@ -172,6 +172,17 @@ class CompiledPlan:
         if current().verify:
             verified_runs(self.plan).check(buffers, scalars, results)
         return results
+
+    def direct(self) -> DirectCall | bool:
+        """What a run does, for who calls without this; False where that is more than one call, True where it is not
+        there yet.
+        """
+        addresses = self._program is not None and self._program.addresses()
+        if not addresses:
+            return addresses is None
+        outputs = tuple([(shape, dtype) for shape, dtype, _ in self._made])
+        arena_bytes = self._placement.arena_bytes if self._offsets else 0
+        return DirectCall(*addresses, outputs, tuple(self._offsets), arena_bytes, self.plan, self)
 
     def _run_segments(self, buffers: Sequence[Buffer], scalars: Sequence[Any]) -> list[Buffer]:
         run = _Run(self.plan, self._placement, buffers)

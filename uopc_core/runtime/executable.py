@@ -8,7 +8,7 @@ from typing import Any
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.buffer import Buffer
-from uopc_core.runtime.executors import EXECUTORS, Executor, PreparedPlan
+from uopc_core.runtime.executors import EXECUTORS, DirectCall, Executor, PreparedPlan
 from uopc_core.schedule.canonical import canonicalise
 from uopc_core.schedule.plan import plan_for
 from uopc_core.schedule.steps import Plan
@@ -58,3 +58,18 @@ class Executable:
             prepared = self._prepared[executor] = executor.prepared(self._plan)
         results = prepared.run(buffers, scalars)
         return results if self._places is None else [results[i] for i in self._places]
+
+    def direct(self) -> DirectCall | bool:
+        """What a run does under the settings in force, for who calls without this; False where that cannot be told,
+        True where it can later.
+        """
+        prepared = self._prepared.get(EXECUTORS[current().tier])
+        if prepared is None:
+            return True
+        direct = getattr(prepared, "direct", None)  # which executors need not have
+        return direct() if direct is not None and self._places is None else False
+
+    @property
+    def inputs(self) -> tuple[Sequence[Any], Sequence[Any]]:
+        """The buffers and the scalars of a run: numbers of arguments and Buffers, PARAMs and numbers."""
+        return self._buffers, self._scalars

@@ -7,10 +7,13 @@ compares no names, so a further executor is a class and a row (see `docs/contrib
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
 
 from uopc_core.costs import COMPILE_WORK
+from uopc_core.dtype import DType
+from uopc_core.ir.uop import Shape
 from uopc_core.lazy import LazyModule
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.schedule.steps import PerPlan, Plan
@@ -29,6 +32,7 @@ __all__ = [
     "COMPILE",
     "EXECUTORS",
     "INTERPRET",
+    "DirectCall",
     "Executor",
     "PreparedPlan",
     "current_executor",
@@ -50,6 +54,27 @@ class PreparedPlan(Protocol):
             IndexBoundsError: a gather or scatter met an index outside its axis.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class DirectCall:
+    """What a run of a compiled plan does, where that is one call of a program.
+
+    Attributes:
+        entry, program: addresses, of a function of C and of its first argument.
+        outputs: shape and dtype of each; their addresses follow those of the inputs.
+        offsets, arena_bytes: of temporaries, whose addresses follow.
+        plan: with the dtypes of the scalars, which follow, and how much work it is.
+        kept: what the addresses belong to.
+    """
+
+    entry: int
+    program: int
+    outputs: tuple[tuple[Shape, DType], ...]
+    offsets: tuple[int, ...]
+    arena_bytes: int
+    plan: Plan
+    kept: Any
 
 
 def _nothing() -> None:

@@ -125,6 +125,15 @@ class CompiledProgram:
         elif call(self._program, arguments, settings.num_threads):
             _raise_last_failure()
 
+    def addresses(self) -> tuple[int, int] | None:
+        """Of the entry of the runtime, and of what it is to be given, for who calls without this; None as long as there
+        is no runtime.
+        """
+        if self._call is None:
+            return None
+        entry, program = ffi.cast("uintptr_t", self._call), ffi.cast("uintptr_t", self._program)
+        return int(entry), int(program)
+
     def _is_for_one(self, num_threads: int) -> bool:
         """Whether the steps may run without the runtime, which is not there yet, and as far as anybody knows will be.
 

@@ -7,6 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
@@ -14,6 +15,7 @@
 #include "operators.h"
 #include "items.h"
 #include "functions.h"
+#include "calls.h"
 
 /* ------------------------------------------------------------------------------------------------------- the type */
 
@@ -63,20 +65,6 @@ static PyTypeObject Quick = {
 };
 
 /* ------------------------------------------------------------------------------------------------------ connecting */
-
-/* The offset of a slot of a class of Python's, -1 with an exception where it is none. */
-static Py_ssize_t offset_of(PyObject *type, const char *name)
-{
-    PyObject *member = PyObject_GetAttrString(type, name);
-    if (member == NULL) return -1;
-    Py_ssize_t offset = -1;
-    if (Py_TYPE(member) == &PyMemberDescr_Type && ((PyMemberDescrObject *)member)->d_member->type == T_OBJECT_EX)
-        offset = ((PyMemberDescrObject *)member)->d_member->offset;
-    else
-        PyErr_Format(PyExc_TypeError, "connect: expected a slot, got the attribute %s", name);
-    Py_DECREF(member);
-    return offset;
-}
 
 /* The method of this name, new reference kept for good; NULL with an exception where there is none. */
 static PyObject *method_of(PyObject *methods, const char *before, const char *name, const char *after)
@@ -168,6 +156,8 @@ static PyMethodDef functions[] = {
     {"of_known", (PyCFunction)(void (*)(void))of_known, METH_FASTCALL, "See programs.py."},
     {"view_at_once", (PyCFunction)(void (*)(void))view_at_once, METH_FASTCALL, "See at_once.py."},
     {"view_of_known", (PyCFunction)(void (*)(void))view_of_known, METH_FASTCALL, "See programs.py."},
+    {"prepare_call", prepare_call, METH_VARARGS, prepare_call_doc},
+    {"connect_calls", connect_calls, METH_VARARGS, connect_calls_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -182,8 +172,11 @@ static PyModuleDef module = {
 PyMODINIT_FUNC PyInit_at_once_c(void)
 {
     import_array();
-    if (PyType_Ready(&Quick) < 0) return NULL;
+    if (PyType_Ready(&Quick) < 0 || PyType_Ready(&QuickCall) < 0 || PyType_Ready(&PreparedCallType) < 0) return NULL;
     PyObject *made = PyModule_Create(&module);
-    if (made != NULL && PyModule_AddObjectRef(made, "Quick", (PyObject *)&Quick) < 0) Py_CLEAR(made);
+    if (made == NULL) return NULL;
+    if (PyModule_AddObjectRef(made, "Quick", (PyObject *)&Quick) < 0 ||
+        PyModule_AddObjectRef(made, "QuickCall", (PyObject *)&QuickCall) < 0)
+        Py_CLEAR(made);
     return made;
 }

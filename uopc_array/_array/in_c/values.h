@@ -260,3 +260,17 @@ static PyObject *at_once(Binary function, const char *kinds, PyObject *x, PyObje
     PyObject *value = is_reflected ? quietly(function, b, a) : quietly(function, a, b);
     return value == NULL ? NULL : new_array(value, Py_NewRef(Py_None));
 }
+
+/* The offset of a slot of a class of Python's, -1 with an exception where it is none. */
+static Py_ssize_t offset_of(PyObject *type, const char *name)
+{
+    PyObject *member = PyObject_GetAttrString(type, name);
+    if (member == NULL) return -1;
+    Py_ssize_t offset = -1;
+    if (Py_TYPE(member) == &PyMemberDescr_Type && ((PyMemberDescrObject *)member)->d_member->type == T_OBJECT_EX)
+        offset = ((PyMemberDescrObject *)member)->d_member->offset;
+    else
+        PyErr_Format(PyExc_TypeError, "connect: expected a slot, got the attribute %s", name);
+    Py_DECREF(member);
+    return offset;
+}

@@ -1,0 +1,446 @@
+/* Calls of jitted functions whose arguments are as they were before: pointers and numbers go to the compiled program at
+   once, and what it fills are the values of new arrays.
+
+   A `PreparedCall` is made by Python of a call that has run; where anything is not as it was then, Python is asked. */
+
+enum { MOST_ARGUMENTS = 16, MOST_POINTERS = 64, MOST_SCALARS = 16, SCALAR_BYTES = 16, ALIGNMENT = 64 };
+enum { IN_MEMORY, NUMBER, PYTHON_FLOAT, PYTHON_INT };
+
+static PyTypeObject *function_type, *node_type, *memory_type;
+static Py_ssize_t at_prepared, at_state;                           /* slots of a jitted function */
+static Py_ssize_t at_node, at_op, at_flags, at_realized;           /* of a handle, and of a node */
+static Py_ssize_t at_pointer, at_shape, at_dtype;                  /* of memory */
+static Py_ssize_t at_arg, at_node_dtype;
+static PyObject *buffer_op, *const_op, *settings_variable, *call_method;
+
+typedef int64_t (*Entry)(const void *, const char *, int64_t);
+
+/* What an argument has to be. */
+typedef struct {
+    int kind, number;       /* of its dtype, among NumPy's */
+    PyObject *shape, *dtype;
+} Argument;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *settings, *state, *cell, *content, *kept;
+    Entry entry;
+    const void *program;
+    int64_t threads;
+    int keeps_lock, is_tuple;
+    int n_arguments, n_inputs, n_outputs, n_temporaries, n_scalars;
+    Argument arguments[MOST_ARGUMENTS];
+    int input_of[MOST_POINTERS];            /* numbers of arguments, or -1 */
+    uint64_t fixed[MOST_POINTERS];          /* the address, where that is no argument's; or an offset of a temporary */
+    PyArray_Descr *dtypes[MOST_ARGUMENTS];  /* of the outputs */
+    int n_axes[MOST_ARGUMENTS];
+    npy_intp shapes[MOST_ARGUMENTS][NPY_MAXDIMS];
+    Py_ssize_t arena_bytes;
+    char formats[MOST_SCALARS];
+    PyObject *scalars[MOST_SCALARS];        /* a number, or NULL where it is an argument */
+    int scalar_of[MOST_SCALARS];
+} PreparedCall;
+
+static int prepared_traverse(PreparedCall *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->state);
+    Py_VISIT(self->cell);
+    Py_VISIT(self->content);
+    Py_VISIT(self->kept);
+    return 0;
+}
+
+static int prepared_clear(PreparedCall *self)
+{
+    Py_CLEAR(self->state);
+    Py_CLEAR(self->cell);
+    Py_CLEAR(self->content);
+    Py_CLEAR(self->kept);
+    return 0;
+}
+
+static void prepared_end(PreparedCall *self)
+{
+    PyObject_GC_UnTrack(self);
+    prepared_clear(self);
+    Py_CLEAR(self->settings);
+    for (int i = 0; i < self->n_arguments; i++) {
+        Py_CLEAR(self->arguments[i].shape);
+        Py_CLEAR(self->arguments[i].dtype);
+    }
+    for (int i = 0; i < self->n_outputs; i++) Py_CLEAR(self->dtypes[i]);
+    for (int i = 0; i < self->n_scalars; i++) Py_CLEAR(self->scalars[i]);
+    PyObject_GC_Del(self);
+}
+
+static PyTypeObject PreparedCallType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "uopc_array._array.at_once_c.PreparedCall",
+    .tp_doc = "A call of a compiled program, for arguments like those that it was made of.",
+    .tp_basicsize = sizeof(PreparedCall),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_traverse = (traverseproc)prepared_traverse,
+    .tp_clear = (inquiry)prepared_clear,
+    .tp_dealloc = (destructor)prepared_end,
+};
+
+/* Whether an array of NumPy's has these extents. */
+static int has_shape(PyArrayObject *value, PyObject *shape)
+{
+    int n = PyArray_NDIM(value);
+    if (PyTuple_GET_SIZE(shape) != n) return 0;
+    for (int i = 0; i < n; i++)
+        if (PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)) != PyArray_DIM(value, i)) return 0;
+    return 1;
+}
+
+/* The address of the elements of an argument, and what keeps them; 0 where it is not as expected. */
+static uint64_t address_of(PyObject *x, const Argument *expected, char *room, PyObject **keeper)
+{
+    if (Py_TYPE(x) != array_type) return 0;
+    PyObject *value = SLOT(x, at_value);
+    if (value != NULL && value != Py_None) {
+        value = value_of(x);
+        if (value == NULL) return 0;
+        if (!PyArray_CheckExact(value)) {
+            if (expected->kind != NUMBER || number_of_scalar(value) != expected->number) return 0;
+            PyArray_ScalarAsCtype(value, room);
+            return (uint64_t)(uintptr_t)room;
+        }
+        PyArrayObject *array = (PyArrayObject *)value;
+        if (expected->kind != IN_MEMORY || PyArray_TYPE(array) != expected->number || !PyArray_ISCARRAY_RO(array) ||
+            !has_shape(array, expected->shape))
+            return 0;
+        *keeper = Py_NewRef(value);
+        return (uint64_t)(uintptr_t)PyArray_DATA(array);
+    }
+    PyObject *node = SLOT(x, at_node), *alias = SLOT(x, at_alias);
+    if (node == NULL || Py_TYPE(node) != node_type || SLOT(x, at_weak) != Py_False) return 0;
+    if (alias != Py_None && (alias == NULL || Py_TYPE(alias) != root_type)) return 0;
+    if (SLOT(node, at_op) == const_op) {
+        if (expected->kind != NUMBER || alias != Py_None || SLOT(node, at_node_dtype) != expected->dtype) return 0;
+        if (PyArray_Pack((PyArray_Descr *)expected->dtype, room, SLOT(node, at_arg)) < 0) return 0;
+        return (uint64_t)(uintptr_t)room;
+    }
+    if (SLOT(node, at_op) != buffer_op) return 0;
+    if (PyTuple_GET_SIZE(expected->shape) == 0 && (expected->kind == NUMBER) != (alias == Py_None)) return 0;
+    PyObject *memory = SLOT(node, at_realized), *flags = SLOT(node, at_flags);
+    if (memory == NULL || Py_TYPE(memory) != memory_type || flags == NULL || PyObject_IsTrue(flags) != 0) return 0;
+    if (SLOT(memory, at_dtype) != expected->dtype) return 0;
+    PyObject *shape = SLOT(memory, at_shape);
+    if (shape != expected->shape && PyObject_RichCompareBool(shape, expected->shape, Py_EQ) != 1) return 0;
+    uint64_t address = PyLong_AsUnsignedLongLong(SLOT(memory, at_pointer));
+    if (address != 0) *keeper = Py_NewRef(memory);
+    return address;
+}
+
+/* A number where the program reads it; 0 where it does not fit. */
+static int put_scalar(char *place, char format, PyObject *number)
+{
+    if (format == 'f') {
+        double value = PyFloat_AsDouble(number);
+        memcpy(place, &value, sizeof value);
+    }
+    else if (format == 'c') {
+        Py_complex value = PyComplex_AsCComplex(number);
+        memcpy(place, &value, sizeof value);
+    }
+    else if (format == 'u') {
+        unsigned long long value = PyLong_AsUnsignedLongLong(number);
+        memcpy(place, &value, sizeof value);
+    }
+    else {
+        long long value = PyLong_AsLongLong(number);
+        memcpy(place, &value, sizeof value);
+    }
+    return !PyErr_Occurred();
+}
+
+/* What the program gives for these arguments; NULL, without an exception, where it is for Python. */
+static PyObject *called(PreparedCall *self, PyObject *args)
+{
+    if (PyTuple_GET_SIZE(args) != self->n_arguments) return NULL;
+    if (self->cell != NULL && PyCell_GET(self->cell) != self->content) return NULL;
+    PyObject *settings = NULL;
+    if (PyContextVar_Get(settings_variable, NULL, &settings) < 0) return NULL;
+    Py_XDECREF(settings);
+    if (settings != self->settings) return NULL;
+
+    _Alignas(ALIGNMENT) char block[(MOST_POINTERS / 2 + MOST_SCALARS) * SCALAR_BYTES];
+    _Alignas(SCALAR_BYTES) char numbers[MOST_ARGUMENTS][SCALAR_BYTES], room[MOST_ARGUMENTS][SCALAR_BYTES];
+    char *arena = NULL;
+    PyObject *keepers[MOST_ARGUMENTS] = {NULL}, *outputs[MOST_ARGUMENTS] = {NULL}, *result = NULL;
+    uint64_t addresses[MOST_ARGUMENTS] = {0}, *pointers = (uint64_t *)block;
+
+    for (int i = 0; i < self->n_arguments; i++) {
+        const Argument *expected = &self->arguments[i];
+        PyObject *x = PyTuple_GET_ITEM(args, i);
+        if (expected->kind == PYTHON_FLOAT || expected->kind == PYTHON_INT) {
+            if (expected->kind == PYTHON_FLOAT ? PyFloat_CheckExact(x) : PyLong_CheckExact(x)) continue;
+            goto end;
+        }
+        addresses[i] = address_of(x, expected, numbers[i], &keepers[i]);
+        if (addresses[i] == 0) goto end;
+    }
+    int n = 0;
+    for (; n < self->n_inputs; n++) pointers[n] = self->input_of[n] < 0 ? self->fixed[n] : addresses[self->input_of[n]];
+    for (int i = 0; i < self->n_outputs; i++) {
+        if (self->n_axes[i] == 0) {
+            pointers[n++] = (uint64_t)(uintptr_t)room[i];
+            continue;
+        }
+        Py_INCREF(self->dtypes[i]);
+        outputs[i] = PyArray_NewFromDescr(&PyArray_Type, self->dtypes[i], self->n_axes[i], self->shapes[i], NULL, NULL,
+                                          0, NULL);
+        if (outputs[i] == NULL) goto end;
+        pointers[n++] = (uint64_t)(uintptr_t)PyArray_DATA((PyArrayObject *)outputs[i]);
+    }
+    if (self->n_temporaries > 0) {
+        arena = PyMem_RawMalloc(self->arena_bytes + ALIGNMENT);
+        if (arena == NULL) goto end;
+        uint64_t start = ((uint64_t)(uintptr_t)arena + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        for (int i = 0; i < self->n_temporaries; i++, n++) pointers[n] = start + self->fixed[n];
+    }
+    char *place = block + (n + 1) / 2 * SCALAR_BYTES;
+    for (int i = 0; i < self->n_scalars; i++, place += SCALAR_BYTES) {
+        PyObject *number = self->scalars[i] != NULL ? self->scalars[i] : PyTuple_GET_ITEM(args, self->scalar_of[i]);
+        if (!put_scalar(place, self->formats[i], number)) goto end;
+    }
+    int64_t has_failed;
+    Py_INCREF(self);  /* the program stays, whatever others do meanwhile */
+    if (self->keeps_lock)
+        has_failed = self->entry(self->program, block, self->threads);
+    else {
+        Py_BEGIN_ALLOW_THREADS
+        has_failed = self->entry(self->program, block, self->threads);
+        Py_END_ALLOW_THREADS
+    }
+    if (!has_failed) {  /* else Python does it again, and says what is wrong */
+        result = self->is_tuple ? PyTuple_New(self->n_outputs) : NULL;
+        for (int i = 0; i < self->n_outputs && (!self->is_tuple || result != NULL); i++) {
+            PyObject *value = outputs[i];
+            outputs[i] = NULL;
+            if (value == NULL) value = PyArray_Scalar(room[i], self->dtypes[i], NULL);
+            PyObject *x = value == NULL ? NULL : new_array(value, Py_NewRef(Py_None));
+            if (!self->is_tuple)
+                result = x;
+            else if (x == NULL)
+                Py_CLEAR(result);
+            else
+                PyTuple_SET_ITEM(result, i, x);
+        }
+    }
+    Py_DECREF(self);
+end:
+    for (int i = 0; i < MOST_ARGUMENTS; i++) {
+        Py_XDECREF(keepers[i]);
+        Py_XDECREF(outputs[i]);
+    }
+    PyMem_RawFree(arena);
+    if (result == NULL) PyErr_Clear();
+    return result;
+}
+
+/* f(*args, **kwargs) of a jitted function. */
+static PyObject *call(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    if (Py_TYPE(self) == function_type && (kwargs == NULL || PyDict_GET_SIZE(kwargs) == 0)) {
+        PyObject *prepared = SLOT(self, at_prepared);
+        for (Py_ssize_t i = 0; prepared != NULL && PyTuple_CheckExact(prepared) && i < PyTuple_GET_SIZE(prepared); i++) {
+            PyObject *one = PyTuple_GET_ITEM(prepared, i);
+            if (Py_TYPE(one) != &PreparedCallType) break;
+            if (SLOT(self, at_state) != ((PreparedCall *)one)->state) continue;
+            PyObject *result = called((PreparedCall *)one, args);
+            if (result != NULL) return result;
+            if (SLOT(self, at_prepared) != prepared) break;
+        }
+    }
+    if (call_method == NULL) {
+        PyErr_SetString(PyExc_TypeError, "QuickCall: there is no method yet; call connect_calls(...) first");
+        return NULL;
+    }
+    Py_ssize_t n = PyTuple_GET_SIZE(args);
+    PyObject *all = PyTuple_New(n + 1);
+    if (all == NULL) return NULL;
+    PyTuple_SET_ITEM(all, 0, Py_NewRef(self));
+    for (Py_ssize_t i = 0; i < n; i++) PyTuple_SET_ITEM(all, i + 1, Py_NewRef(PyTuple_GET_ITEM(args, i)));
+    PyObject *result = PyObject_Call(call_method, all, kwargs);
+    Py_DECREF(all);
+    return result;
+}
+
+static PyTypeObject QuickCall = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "uopc_array._array.at_once_c.QuickCall",
+    .tp_doc = "The call of jitted functions, computed here where a call like it has been prepared.",
+    .tp_basicsize = sizeof(PyObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_call = call,
+};
+
+/* ----------------------------------------------------------------------------------------------------- preparing */
+
+static int take_arguments(PreparedCall *self, PyObject *arguments)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(arguments);
+    if (n > MOST_ARGUMENTS) return 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Argument *argument = &self->arguments[i];
+        PyObject *shape, *dtype;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(arguments, i), "iOO", &argument->kind, &shape, &dtype)) return 0;
+        argument->shape = Py_NewRef(shape);
+        argument->dtype = Py_NewRef(dtype);
+        argument->number = PyArray_DescrCheck(dtype) ? ((PyArray_Descr *)dtype)->type_num : -1;
+        self->n_arguments = (int)i + 1;
+        if (!PyTuple_CheckExact(shape)) return 0;
+    }
+    return 1;
+}
+
+static int take_outputs(PreparedCall *self, PyObject *outputs)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(outputs);
+    if (n > MOST_ARGUMENTS) return 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *shape, *dtype;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(outputs, i), "O!O!", &PyTuple_Type, &shape, &PyArrayDescr_Type, &dtype))
+            return 0;
+        if (PyTuple_GET_SIZE(shape) > NPY_MAXDIMS) return 0;
+        self->dtypes[i] = (PyArray_Descr *)Py_NewRef(dtype);
+        self->n_outputs = (int)i + 1;
+        self->n_axes[i] = (int)PyTuple_GET_SIZE(shape);
+        for (int axis = 0; axis < self->n_axes[i]; axis++) {
+            self->shapes[i][axis] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, axis));
+            if (PyErr_Occurred()) return 0;
+        }
+    }
+    return 1;
+}
+
+/* Inputs, each the number of an argument or -1 and an address; offsets of temporaries follow the outputs. */
+static int take_pointers(PreparedCall *self, PyObject *inputs, PyObject *offsets)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(inputs), n_offsets = PyTuple_GET_SIZE(offsets);
+    if (n + self->n_outputs + n_offsets > MOST_POINTERS) return 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        unsigned long long address;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(inputs, i), "iK", &self->input_of[i], &address)) return 0;
+        int number = self->input_of[i];
+        if (number >= 0 && (number >= self->n_arguments || self->arguments[number].kind > NUMBER)) return 0;
+        self->fixed[i] = address;
+    }
+    self->n_inputs = (int)n;
+    self->n_temporaries = (int)n_offsets;
+    for (Py_ssize_t i = 0; i < n_offsets; i++) {
+        self->fixed[n + self->n_outputs + i] = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(offsets, i));
+        if (PyErr_Occurred()) return 0;
+    }
+    return 1;
+}
+
+/* Scalars, each a format with the number of an argument, or with -1 and a number. */
+static int take_scalars(PreparedCall *self, PyObject *scalars)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(scalars);
+    if (n > MOST_SCALARS) return 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *number;
+        int format;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(scalars, i), "CiO", &format, &self->scalar_of[i], &number)) return 0;
+        self->formats[i] = (char)format;
+        self->n_scalars = (int)i + 1;
+        int i_argument = self->scalar_of[i];
+        if (i_argument < 0)
+            self->scalars[i] = Py_NewRef(number);
+        else if (i_argument >= self->n_arguments || self->arguments[i_argument].kind < PYTHON_FLOAT)
+            return 0;
+    }
+    return 1;
+}
+
+PyDoc_STRVAR(prepare_call_doc,
+    "prepare_call(settings, state, cell, content, entry, program, threads, keeps_lock, arguments, inputs, outputs, is_tuple, "
+    "offsets, arena_bytes, scalars, kept)\n--\n\n"
+    "A PreparedCall; None where it would take more room than there is.\n\n"
+    "Args:\n"
+    "    settings: those in force, by identity.\n"
+    "    state: what the function had in its slot, by identity.\n"
+    "    cell, content: a variable of a closure and what it holds; None where there is none.\n"
+    "    entry, program, threads: addresses, and the number that the entry is given.\n"
+    "    keeps_lock: whether other threads wait meanwhile.\n"
+    "    arguments: of each the kind (0 in memory, 1 a number of ours, 2 a float, 3 an int), its shape and dtype.\n"
+    "    inputs: of each pointer the number of an argument, or -1 and an address.\n"
+    "    outputs: of each its shape and dtype.\n"
+    "    is_tuple: whether the result is a tuple of them.\n"
+    "    offsets, arena_bytes: of temporaries.\n"
+    "    scalars: of each the kind of its dtype, and the number of an argument, or -1 and a number.\n"
+    "    kept: what the addresses belong to.");
+
+static PyObject *prepare_call(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *settings, *state, *cell, *content, *arguments, *inputs, *outputs, *offsets, *scalars, *kept;
+    unsigned long long entry, program;
+    long long threads;
+    int keeps_lock, is_tuple;
+    Py_ssize_t arena_bytes;
+    if (!PyArg_ParseTuple(args, "OOOOKKLpO!O!O!pO!nO!O", &settings, &state, &cell, &content, &entry, &program, &threads,
+                          &keeps_lock, &PyTuple_Type, &arguments, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs,
+                          &is_tuple, &PyTuple_Type, &offsets, &arena_bytes, &PyTuple_Type, &scalars, &kept))
+        return NULL;
+    PreparedCall *self = PyObject_GC_New(PreparedCall, &PreparedCallType);
+    if (self == NULL) return NULL;
+    memset((char *)self + sizeof(PyObject), 0, sizeof *self - sizeof(PyObject));
+    self->settings = Py_NewRef(settings);
+    self->state = Py_NewRef(state);
+    if (PyCell_Check(cell)) {
+        self->cell = Py_NewRef(cell);
+        self->content = Py_NewRef(content);
+    }
+    self->kept = Py_NewRef(kept);
+    self->entry = (Entry)(uintptr_t)entry;
+    self->program = (const void *)(uintptr_t)program;
+    self->threads = threads;
+    self->keeps_lock = keeps_lock;
+    self->is_tuple = is_tuple;
+    self->arena_bytes = arena_bytes;
+    PyObject_GC_Track(self);
+    if (take_arguments(self, arguments) && take_outputs(self, outputs) && take_pointers(self, inputs, offsets) &&
+        take_scalars(self, scalars))
+        return (PyObject *)self;
+    Py_DECREF(self);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+PyDoc_STRVAR(connect_calls_doc,
+    "connect_calls(function, method, node, memory, buffer_op, const_op, settings)\n--\n\n"
+    "Say the class of jitted functions, whose first base is `QuickCall`, and what a call is in Python; the classes of\n"
+    "nodes and memory, the ops of leaves, and the variable of the settings in force.");
+
+static PyObject *connect_calls(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyTypeObject *function, *node, *memory;
+    PyObject *method, *op, *const_one, *variable;
+    if (!PyArg_ParseTuple(args, "O!OO!O!OOO!", &PyType_Type, &function, &method, &PyType_Type, &node, &PyType_Type,
+                          &memory, &op, &const_one, &PyContextVar_Type, &variable))
+        return NULL;
+    if (array_type == NULL) {
+        PyErr_SetString(PyExc_TypeError, "connect_calls: call connect(...) first");
+        return NULL;
+    }
+    const struct { PyTypeObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
+        {function, "_prepared", &at_prepared}, {function, "_state", &at_state}, {array_type, "_own_node", &at_node}, {node, "op", &at_op},
+        {node, "flags", &at_flags}, {node, "realized", &at_realized}, {memory, "pointer", &at_pointer},
+        {memory, "shape", &at_shape}, {memory, "dtype", &at_dtype}, {node, "arg", &at_arg},
+        {node, "dtype", &at_node_dtype},
+    };
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
+        if ((*slots[i].offset = offset_of((PyObject *)slots[i].type, slots[i].name)) < 0) return NULL;
+    call_method = Py_NewRef(method);
+    buffer_op = Py_NewRef(op);
+    const_op = Py_NewRef(const_one);
+    settings_variable = Py_NewRef(variable);
+    node_type = (PyTypeObject *)Py_NewRef(node);
+    memory_type = (PyTypeObject *)Py_NewRef(memory);
+    function_type = (PyTypeObject *)Py_NewRef(function);
+    Py_RETURN_NONE;
+}
