@@ -5,7 +5,7 @@ that has no derivative, which is checked too.
 import inspect
 import sys
 from collections.abc import Callable, Iterable
-from types import CodeType, FrameType
+from types import CodeType, FrameType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -148,7 +148,8 @@ NO_ARRAYS = {"shape", "dtype", "ndim", "size", "itemsize", "nbytes", "device", "
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in NO_ARRAYS])
 def test_a_method_is_in_a_table(name: str, called: tuple[set[Any], set[CodeType]]) -> None:
-    member = inspect.getattr_static(xp.Array, name)
+    found = [vars(cls)[name] for cls in xp.Array.__mro__ if name in vars(cls)]
+    member = next(x for x in found if not isinstance(x, WrapperDescriptorType))  # operators in C call those of Python
     function: Any = member.fget if isinstance(member, property) else member
     assert function.__code__ in called[1], f"{name}: no case"
 

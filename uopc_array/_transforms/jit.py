@@ -235,7 +235,7 @@ class JittedFunction(QuickCall, _Jitted[P, R]):
 
 
 if IN_C is not None:
-    IN_C.connect_calls(JittedFunction, vars(_Jitted)["__call__"], UOp, Buffer, Ops.BUFFER, Ops.CONST, SETTINGS)
+    IN_C.connect_calls(JittedFunction, cast("Any", _Jitted).__call__, UOp, Buffer, Ops.BUFFER, Ops.CONST, SETTINGS)
 
 
 def _names(given: Any) -> tuple[str, ...]:
