@@ -38,6 +38,7 @@ __all__ = [
     "LIBRARY_FACE",
     "LIBRARY_WORK",
     "LINE_BYTES",
+    "LOCKED_WORK",
     "LOOP_BLOCK",
     "MAP_BLOCK",
     "MAX_COPIES",
@@ -93,6 +94,9 @@ START_LINES = 40
 LATER_BY = 1.5
 # Work that takes one thread less time than it takes to compile the C runtime: 30 ms.
 THREADLESS_WORK = 1 << 25
+# Elements computed up to which a call of a jitted function lets no other thread of Python run: 50 us at most. To let go
+# of the interpreter's lock and take it again costs 0.1 us, as much as many a kernel.
+LOCKED_WORK = 1 << 16
 # Elements from which NumPy's operations go in blocks: arrays of 2 MB, which a second level of the cache does not hold.
 BLOCKWISE_ELEMENTS = 1 << 18
 # Elements of such a block: 1 MB of doubles, which stay in the cache from one operation to the next.

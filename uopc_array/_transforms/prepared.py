@@ -12,13 +12,11 @@ from uopc_array._array.array import Array
 from uopc_array._array.at_once import IN_C, LARGEST, bound
 from uopc_array._transforms.traces import Trace
 from uopc_core import Buffer, UOp, current
+from uopc_core.costs import LOCKED_WORK
 
 __all__ = ["NOT_YET", "prepared_call"]
 
 NOT_YET: Any = object()  # the plan is not compiled, or the settings are others for now
-# Elements computed up to which no other thread runs meanwhile: some 50 us. To let go of the lock of the interpreter and
-# take it again costs as much as many a kernel.
-_LITTLE_WORK = 1 << 16
 _IN_MEMORY, _NUMBER, _FLOAT, _INT = range(4)
 
 
@@ -52,7 +50,7 @@ def prepared_call(trace: Trace, state: Any, cell: CellType | None, content: Any,
         direct.entry,
         direct.program,
         settings.num_threads,
-        direct.plan.work <= _LITTLE_WORK,
+        direct.plan.work <= LOCKED_WORK,
         tuple(arguments),
         tuple([_pointer(x) for x in buffers]),
         direct.outputs,
