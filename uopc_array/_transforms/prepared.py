@@ -11,8 +11,7 @@ from typing import Any
 from uopc_array._array.array import Array
 from uopc_array._array.at_once import IN_C, LARGEST, bound
 from uopc_array._transforms.traces import Trace
-from uopc_core import Buffer, UOp, current
-from uopc_core.costs import LOCKED_WORK
+from uopc_core import LOCKED_WORK, Buffer, UOp, current
 
 __all__ = ["NOT_YET", "prepared_call"]
 
