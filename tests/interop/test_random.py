@@ -88,3 +88,43 @@ def test_a_draw_inside_a_trace_is_refused(transform: str) -> None:
 def test_a_name_that_numpy_has_not_says_so() -> None:
     with pytest.raises(AttributeError, match="nothing"):
         xp.random.nothing  # pyright: ignore[reportAttributeAccessIssue]
+
+
+LARGE = 40_000
+
+
+@pytest.mark.parametrize("name", ["random", "standard_normal", "standard_exponential"])
+@pytest.mark.parametrize("dtype", ["float32", np.float64, xp.float32, np.dtype("d"), "d"], ids=str)
+def test_large_draws_fill_memory_with_numpys_stream(name: str, dtype: Any) -> None:
+    ours, theirs = xp.random.default_rng(3), np.random.default_rng(3)
+    for size in (LARGE, (LARGE,), (300, 2, 100), (LARGE, 0), 5, (), None, np.int64(LARGE)):
+        wanted = getattr(theirs, name)(size, dtype)
+        for got in (getattr(ours, name)(size, dtype), getattr(xp.random.default_rng(3), name)(size=size, dtype=dtype)):
+            assert np.shape(got) == np.shape(wanted)
+            assert np.asarray(got).dtype == np.asarray(wanted).dtype
+        after = getattr(theirs, name)(3)  # the streams go on alike
+        np.testing.assert_array_equal(np.asarray(getattr(ours, name)(3)), after)
+    first = getattr(xp.random.default_rng(5), name)(LARGE, dtype=dtype)
+    np.testing.assert_array_equal(np.asarray(first), getattr(np.random.default_rng(5), name)(LARGE, dtype=dtype))
+    first[0] = 9.0
+    assert float(first[0]) == 9.0
+
+
+def test_arguments_of_large_draws_are_numpys() -> None:
+    wanted = np.random.default_rng(1).standard_exponential(LARGE, np.float64, "inv")
+    for got in (
+        xp.random.default_rng(1).standard_exponential(LARGE, np.float64, "inv"),
+        xp.random.default_rng(1).standard_exponential(LARGE, method="inv"),
+    ):
+        np.testing.assert_array_equal(np.asarray(got), wanted)
+    cases: Any = (
+        (LARGE, {"dtype": int}),
+        (-LARGE, {}),
+        (LARGE, {"dtype": []}),
+        (LARGE, {"wrong": 1}),
+        (5, {"size": LARGE}),
+    )
+    for size, options in cases:
+        for rng in (xp.random.default_rng(1), np.random.default_rng(1)):
+            with pytest.raises((TypeError, ValueError)):
+                rng.random(size, **options)

@@ -18,7 +18,7 @@ from uopc_array._array.tracing import trace_error, user_line
 from uopc_core import DTYPES, TRACED, TRACKED
 from uopc_core.errors import GradientError
 
-__all__ = ["HostCall", "HostCalls", "call_host", "from_host", "log_host_calls", "to_host"]
+__all__ = ["HostCall", "HostCalls", "call_host", "from_host", "log_host_calls", "note_host_call", "to_host"]
 
 
 class HostCall(NamedTuple):
@@ -113,11 +113,16 @@ def call_host(name: str, function: Callable[..., Any], args: tuple[Any, ...], kw
     """
     given = [to_host(name, x) for x in args]
     options = {key: to_host(name, x) for key, x in kwargs.items()}
+    note_host_call(name)
+    return from_host(function(*given, **options))
+
+
+def note_host_call(name: str) -> None:
+    """Tell those who listen that NumPy computes this."""
     if _logs:
         call = HostCall(name, user_line())
         for log in tuple(_logs):
             log.add(call)
-    return from_host(function(*given, **options))
 
 
 def to_host(name: str, x: Any) -> Any:

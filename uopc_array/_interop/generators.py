@@ -7,20 +7,29 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from math import prod
+from typing import Any, cast
 
+import numpy as np
 from numpy import random as _numpy_random
 
 from uopc_array._array.array import Array
+from uopc_array._array.at_once import LARGEST
 from uopc_array._array.nodes import node_from_numpy
 from uopc_array._array.tracing import current_record, user_line
-from uopc_array._functions.host import call_host, to_host
+from uopc_array._functions.host import call_host, note_host_call, to_host
+from uopc_core import Buffer, UOp, dtypes
 from uopc_core.errors import TraceError, shortened
 
 __all__ = ["Generator", "RandomState", "default_rng", "function_named", "public_names"]
 
 _MODULE = "uopc_array.random"  # where all of this is public
 _OWN = frozenset({"bytes", "get_state", "seed", "set_state"})  # nothing to convert
+_FILLS = frozenset({f"random.Generator.{name}" for name in ("random", "standard_exponential", "standard_normal")})
+_DOUBLE = np.float64
+_FILLED_DTYPES: dict[Any, Any] = {
+    given: dtype for dtype in (dtypes.float32, dtypes.float64) for given in (dtype, dtype.type, dtype.name, dtype.char)
+}
 
 
 def _drawn(name: str, draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -39,6 +48,8 @@ def _drawn(name: str, draw: Callable[..., Any], args: tuple[Any, ...], kwargs: d
         if name.endswith(".shuffle") and args and isinstance(args[0], Array):
             _shuffled(name, draw, args[0], *args[1:], **kwargs)
             return None
+        if name in _FILLS and (filled := _filled(name, draw, args, kwargs)) is not None:
+            return filled
         out = kwargs.get("out")
         if not isinstance(out, Array):
             return call_host(name, draw, args, kwargs)
@@ -48,6 +59,25 @@ def _drawn(name: str, draw: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     except Exception as error:
         raise shortened(error) from error.__cause__
     return out
+
+
+def _filled(name: str, draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Array | None:
+    """What a function draws that fills memory, in memory of ours at once; None where little is drawn, or by other
+    arguments.
+    """
+    first: dict[str, Any] = dict(zip(("size", "dtype"), args, strict=False))
+    given = first | kwargs
+    size, wanted = given.pop("size", None), given.pop("dtype", _DOUBLE)
+    dtype = _FILLED_DTYPES.get(wanted) if isinstance(wanted, str | type | np.dtype) else None
+    shape: tuple[Any, ...] = (size,) if type(size) is not tuple else cast("tuple[Any, ...]", size)
+    if dtype is None or not {int}.issuperset(map(type, shape)) or "out" in given:
+        return None
+    if len(args) > 2 or first.keys() & kwargs.keys() or min(shape, default=0) <= 0 or prod(shape) <= LARGEST:
+        return None
+    note_host_call(name)
+    memory = Buffer.empty(shape, dtype)
+    draw(dtype=dtype, out=memory.array, **given)
+    return Array._from_uop(UOp.buffer(memory))
 
 
 def _shuffled(name: str, draw: Callable[..., Any], x: Array, *args: Any, **kwargs: Any) -> None:
