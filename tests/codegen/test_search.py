@@ -115,3 +115,14 @@ def test_extremes_of_rows_are_those_of_their_order(op, dtype):
         np.testing.assert_array_equal(got, wanted)
         number = ~np.isnan(wanted)
         assert bits(got[number]) == bits(run([across], [np.ascontiguousarray(x.T)])[0][number])
+
+
+@needs_compiler
+def test_a_long_row_is_searched_and_not_cut_into_parts():
+    shape = (1, 400_000)
+    x = UOp.param(0, shape, dtypes.float32)
+    below = UOp.const(-1, dtypes.int64).reshape((1, 1)).expand(shape)
+    node = search(shape, x.eq(1), Ops.MAX, below, iota(shape, 1).flip([1]))
+    assert is_search(node)
+    for place in (0, 399_999):
+        check([node], [(np.arange(shape[1]) == place).astype(np.float32).reshape(shape)])

@@ -27,6 +27,7 @@ from uopc_core.loop.loop_ir import (
     Accumulate,
     Block,
     CheckIndex,
+    IndexValue,
     Item,
     Loop,
     RowReduce,
@@ -291,8 +292,10 @@ def _in_parts(body: Block, n_loops: int) -> Nest:
 
 
 def _may_stop_early(item: RowReduce) -> bool:
-    """Whether this may be a search for the first place where something holds."""
-    return any(acc.op is Ops.MIN and not is_inexact(acc.dtype) for acc in item.accs)
+    """Whether this may be a search for the first place where something holds: the extreme of places."""
+    loops = [loop for loop in item.body if isinstance(loop, Loop)]
+    is_extreme = all(acc.op in (Ops.MIN, Ops.MAX) and not is_inexact(acc.dtype) for acc in item.accs)
+    return is_extreme and any(isinstance(s, IndexValue) for loop in loops for s in loop.body)
 
 
 def order_reduced(loops: Sequence[Var], accs: Iterable[Acc], statements: Sequence[Statement]) -> list[Var]:
