@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy._core.multiarray import get_handler_name
 
 import uopc_array as xp
 from tests.support import operator_outcomes
@@ -122,6 +123,27 @@ def test_counts_of_references_are_as_before() -> None:
         line()
     gc.collect()
     assert [sys.getrefcount(item) for item in held] == before
+
+
+@needs_c
+def test_memory_of_every_size_is_whole() -> None:
+    """Arrays of sizes around every bound live side by side, some are made larger or smaller, and none sees another."""
+    random = np.random.default_rng(0)
+    alive: list[tuple[Any, Any]] = []
+    for i in range(3000):
+        n = int(random.choice([0, 1, 100, 127, 128, 8191, 8192, 8193, 16384, 20000, 32768]))
+        x = xp.asarray(np.full(n, float(i))) + 1.0
+        assert x._value is not None
+        assert get_handler_name(x._value) == "uopc_array"
+        if i % 5 == 0:  # as methods of NumPy's do that give an array another size
+            n = int(random.choice([0, 1, 200, 8192, 30000, 300_000]))
+            x._value.resize(n, refcheck=False)
+            x._value.fill(i + 1.0)
+        alive.append((x, i + 1.0))
+        if len(alive) > 40:
+            old, number = alive.pop(int(random.integers(40)))
+            assert (np.asarray(old) == number).all()
+    assert all([(np.asarray(x) == number).all() for x, number in alive])
 
 
 @needs_c

@@ -12,6 +12,7 @@
 #include <numpy/arrayobject.h>
 
 #include "values.h"
+#include "memory.h"
 #include "operators.h"
 #include "items.h"
 #include "functions.h"
@@ -129,6 +130,7 @@ static PyObject *connect(PyObject *Py_UNUSED(module), PyObject *args)
     is_writable_name = PyUnicode_InternFromString("is_writable");
     if (on_array == NULL || is_writable_name == NULL) return NULL;
     array_type = (PyTypeObject *)Py_NewRef(array);
+    if (!use_memory()) return NULL;
     Py_RETURN_NONE;
 }
 
