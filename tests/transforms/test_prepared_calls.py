@@ -87,6 +87,10 @@ ARGUMENTS: dict[str, Callable[[Any], Any]] = {
     "strided": lambda v: xp.asarray(np.stack([v, v], axis=-1))[..., 0],
     "number": lambda v: xp.asarray(v.reshape(-1)[0])[()],
     "no axes": lambda v: xp.asarray(v.reshape(-1)[0]),
+    "NumPy's": lambda v: v.copy(),
+    "NumPy's, read-only": lambda v: np.broadcast_to(v, v.shape),
+    "NumPy's, turned": lambda v: np.ascontiguousarray(v.T).T,
+    "NumPy's, swapped": lambda v: v.astype(v.dtype.newbyteorder(">")),
     "number of a node": lambda v: in_memory(xp.asarray(v.reshape(-1)[0])[()]),
 }
 
@@ -111,7 +115,7 @@ def test_arguments_of_every_kind_give_what_python_gives(kind: str, dtype: str) -
                 assert facts(jitted(x)) == facts(in_python(f, x)), theirs
 
 
-@pytest.mark.parametrize("kind", ["known", "in memory", "number", "no axes", "number of a node"])
+@pytest.mark.parametrize("kind", ["known", "in memory", "number", "no axes", "number of a node", "NumPy's"])
 def test_the_usual_arguments_go_through_no_python(kind: str) -> None:
     x, y = ARGUMENTS[kind](values_of("float64", (3, 4))), xp.asarray([1.0, 2.0, 3.0, 4.0])
     for f, args in [
@@ -158,6 +162,23 @@ def test_results_are_nobody_elses() -> None:
     assert np.asarray(second).tolist() == [1.5, 2.5, 3.5]
     assert np.asarray(jitted(x)).tolist() == [1.5, 50.5, 3.5]
     assert np.asarray(first).tolist() == [100.0, 2.5, 3.5]
+
+
+def test_results_do_not_share_the_memory_of_arrays_of_numpys() -> None:
+    x = np.arange(3.0)
+    jitted = prepared(lambda x: x + 0.5, x)
+    result = jitted(x)
+    x[0] = 100.0
+    assert np.asarray(result).tolist() == [0.5, 1.5, 2.5]
+    assert np.asarray(jitted(x)).tolist() == [100.5, 1.5, 2.5]
+
+
+def test_bytes_of_bool_that_are_neither_0_nor_1() -> None:
+    odd = np.array([0, 1, 2, 255], np.uint8).view(bool)
+    jitted = prepared(lambda x: (~x, xp.sum(x)), xp.asarray([True, False, True, True]))
+    truth, total = jitted(odd)
+    assert np.asarray(truth).view(np.uint8).tolist() == [1, 0, 0, 0]
+    assert int(total) == 3
 
 
 def test_writes_to_arguments_are_seen_by_the_next_call() -> None:

@@ -16,6 +16,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
+import numpy as np
+
 import uopc_core
 from uopc_array._array.array import Array
 from uopc_array._array.at_once import IN_C, QuickCall
@@ -33,6 +35,7 @@ from uopc_core.errors import TraceError, shortened
 __all__ = ["JittedFunction", "jit"]
 
 _BUFFER = Ops.BUFFER
+_NDARRAY = np.ndarray
 MAX_TRACES = 256  # kept per function
 MAX_PREPARED = 4  # calls for C kept per function, which are tried one after the other
 _numbers = itertools.count(1)  # of states, none given twice: another thread may hold one that has been forgotten
@@ -248,7 +251,7 @@ def _names(given: Any) -> tuple[str, ...]:
 
 
 def _plain_key(args: tuple[Any, ...], state: int, values: list[Any]) -> Hashable | None:
-    """The structure of arguments that are arrays with values and Python numbers only; None for any others.
+    """The structure of arguments that are arrays with values, NumPy's too, and Python numbers only; None for others.
 
     Args:
         state: stands for what the function can reach besides.
@@ -269,6 +272,9 @@ def _plain_key(args: tuple[Any, ...], state: int, values: list[Any]) -> Hashable
         elif type(x) is float or (type(x) is int and -(2**63) <= x < 2**63) or type(x) is complex:
             key.append(type(x))
             values.append(x)
+        elif type(x) is _NDARRAY:
+            key.append(x.shape)
+            key.append(x.dtype)
         else:
             return None
     return tuple(key)

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import CellType
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from uopc_array._array.array import Array
 from uopc_array._array.at_once import IN_C, LARGEST, bound
@@ -76,6 +78,9 @@ def _argument(x: Any) -> tuple[int, tuple[int, ...], Any] | None:
     if type(x) is Array:
         node = x._uop
         return (_NUMBER if x._is_number else _IN_MEMORY), node.shape, node.dtype
+    if isinstance(x, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", x)
+        return _IN_MEMORY, array.shape, array.dtype
     return (_FLOAT, (), None) if type(x) is float else (_INT, (), None) if type(x) is int else None
 
 

@@ -94,9 +94,22 @@ static int has_shape(PyArrayObject *value, PyObject *shape)
     return 1;
 }
 
+/* The address of the elements of an array of NumPy's, and what keeps them; 0 where it is not as expected. */
+static uint64_t address_in(PyObject *value, const Argument *expected, PyObject **keeper)
+{
+    PyArrayObject *array = (PyArrayObject *)value;
+    if (expected->kind != IN_MEMORY || PyArray_TYPE(array) != expected->number || !PyArray_ISCARRAY_RO(array) ||
+        !has_shape(array, expected->shape))
+        return 0;
+    *keeper = Py_NewRef(value);
+    return (uint64_t)(uintptr_t)PyArray_DATA(array);
+}
+
 /* The address of the elements of an argument, and what keeps them; 0 where it is not as expected. */
 static uint64_t address_of(PyObject *x, const Argument *expected, char *room, PyObject **keeper)
 {
+    if (PyArray_CheckExact(x))  /* a byte of NumPy's bool may be any, one of C's only 0 or 1 */
+        return expected->number == NPY_BOOL ? 0 : address_in(x, expected, keeper);
     if (Py_TYPE(x) != array_type) return 0;
     PyObject *value = SLOT(x, at_value);
     if (value != NULL && value != Py_None) {
@@ -107,12 +120,7 @@ static uint64_t address_of(PyObject *x, const Argument *expected, char *room, Py
             PyArray_ScalarAsCtype(value, room);
             return (uint64_t)(uintptr_t)room;
         }
-        PyArrayObject *array = (PyArrayObject *)value;
-        if (expected->kind != IN_MEMORY || PyArray_TYPE(array) != expected->number || !PyArray_ISCARRAY_RO(array) ||
-            !has_shape(array, expected->shape))
-            return 0;
-        *keeper = Py_NewRef(value);
-        return (uint64_t)(uintptr_t)PyArray_DATA(array);
+        return address_in(value, expected, keeper);
     }
     PyObject *node = SLOT(x, at_node), *alias = SLOT(x, at_alias);
     if (node == NULL || Py_TYPE(node) != node_type || SLOT(x, at_weak) != Py_False) return 0;
