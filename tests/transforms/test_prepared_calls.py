@@ -210,6 +210,60 @@ def test_variables_of_closures_are_looked_at() -> None:
     assert np.asarray(jitted(x)).tolist() == [5.0, 12.0]
 
 
+WEIGHTS = xp.asarray([1.0, 2.0])
+FACTOR = 3.0
+
+
+def test_names_of_modules_and_arrays_around_a_function_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    offset = xp.asarray([10.0, 20.0])
+
+    def f(x: Any) -> Any:
+        return x * WEIGHTS * FACTOR + offset
+
+    here = sys.modules[__name__]
+    x = xp.asarray([1.0, 1.0])
+    jitted = prepared(f, x)
+    assert frames(lambda: jitted(x)) == 0
+    assert np.asarray(jitted(x)).tolist() == [13.0, 26.0]
+    offset[0] = 11.0
+    assert np.asarray(jitted(x)).tolist() == [14.0, 26.0]
+    monkeypatch.setattr(here, "FACTOR", 4.0)
+    assert np.asarray(jitted(x)).tolist() == [15.0, 28.0]
+    monkeypatch.setattr(here, "WEIGHTS", xp.asarray([[1.0, 2.0], [3.0, 4.0]]))
+    assert np.asarray(jitted(x)).tolist() == [[15.0, 28.0], [23.0, 36.0]]
+    for _ in range(3):
+        jitted(x)
+    assert frames(lambda: jitted(x)) == 0
+    monkeypatch.setattr(here, "FACTOR", xp.asarray(2.0))
+    offset = xp.asarray([0.0, 0.0])
+    assert np.asarray(jitted(x)).tolist() == [[2.0, 4.0], [6.0, 8.0]]
+    assert np.asarray(xp.grad(lambda x: xp.sum(jitted(x)))(x)).tolist() == [8.0, 12.0]
+    monkeypatch.delattr(here, "FACTOR")
+    with pytest.raises(NameError):
+        jitted(x)
+
+
+def test_a_derivative_of_what_stands_around_a_function() -> None:
+    weights = xp.asarray([1.0, 2.0])
+
+    def f(x: Any) -> Any:
+        return xp.sum(x * weights * weights)
+
+    x = xp.asarray([3.0, 4.0])
+    jitted = prepared(f, x)
+
+    def g(w: Any) -> Any:
+        nonlocal weights
+        before, weights = weights, w
+        try:
+            return jitted(x)
+        finally:
+            weights = before
+
+    assert np.asarray(xp.grad(g)(weights)).tolist() == [6.0, 16.0]
+    assert float(jitted(x)) == 19.0
+
+
 def test_settings_are_looked_at(capfd: pytest.CaptureFixture[str]) -> None:
     x = xp.asarray([1.0, 2.0])
     jitted = prepared(lambda x: x + 1, x)

@@ -23,10 +23,10 @@ from uopc_array._array.array import Array
 from uopc_array._array.at_once import IN_C, QuickCall
 from uopc_array._array.numbers import integers
 from uopc_array._array.tracing import StateNeededError
-from uopc_array._transforms.boxes import CellBox
+from uopc_array._transforms.boxes import CellBox, NamesBox
 from uopc_array._transforms.captures import Walk
 from uopc_array._transforms.inputs import Arguments, Memo, SharedView, views_among
-from uopc_array._transforms.prepared import NOT_YET, prepared_call
+from uopc_array._transforms.prepared import NOT_YET, Condition, prepared_call
 from uopc_array._transforms.traces import Trace, call_trace, make_trace
 from uopc_array._transforms.transformed import TracedFunction, check_function
 from uopc_core import SETTINGS, Buffer, Ops, UOp
@@ -50,10 +50,9 @@ class _State:
         key: stands for that in the key of a trace; 0 if there is nothing.
         cells: variables of closures, and what they held.
         others: whether there is more that may have changed.
-        cell, value: the only variable that may have, where there is one, and what it held.
     """
 
-    __slots__ = ("cell", "cells", "handles", "key", "others", "value", "walk")
+    __slots__ = ("cells", "handles", "key", "others", "walk")
 
     def __init__(self, walk: Walk, key: int) -> None:
         self.walk = walk
@@ -62,7 +61,19 @@ class _State:
         known = [(box.cell, before[""]) for box, before in walk.boxes if isinstance(box, CellBox) and before]
         self.cells = tuple(known)
         self.others = len(known) < len(walk.boxes) + len(walk.arrays)
-        self.cell, self.value = known[0] if len(known) == 1 and not self.others else (None, None)
+
+    def conditions(self) -> list[Condition] | None:
+        """What `is_current` asks for, where that is of variables alone, of closures and modules."""
+        found: list[Condition] = [(cell, None, value) for cell, value in self.cells]
+        for box, before in self.walk.boxes:
+            if type(cast("object", box)) is NamesBox:
+                names = cast("NamesBox", box)
+                if before.keys() != set(names.names):
+                    return None
+                found += [(names.space, name, before[name]) for name in names.names]
+            elif not (isinstance(box, CellBox) and before):
+                return None
+        return None if self.walk.arrays else found
 
     def is_current(self) -> bool:
         """Whether all is as it was."""
@@ -117,9 +128,9 @@ class _Jitted(TracedFunction, Generic[P, R]):
                 trace = self._traces.get(key)
                 if trace is not None and trace.is_plain:
                     captured = state.handles
+                    if trace.offered is not state:
+                        self._prepare(trace, state, args)
                     if not captured:
-                        if trace.offered is not state:
-                            self._prepare(trace, state, args)
                         return trace.run_one(values) if trace.is_quick and len(values) == len(args) else trace.run(args)
                     if not any([x._uop.flags for x in captured]):
                         return trace.run([*captured, *args])
@@ -130,10 +141,8 @@ class _Jitted(TracedFunction, Generic[P, R]):
 
     def _prepare(self, trace: Trace, state: _State, args: tuple[Any, ...]) -> None:
         """Have calls like this made by C from now on, where they can be."""
-        if not (state.key == 0 or state.cell is not None):
-            trace.offered = state
-            return
-        prepared = prepared_call(trace, state, state.cell, state.value, args)
+        conditions = state.conditions()
+        prepared = None if conditions is None else prepared_call(trace, state, conditions, state.handles, args)
         if prepared is NOT_YET:
             return
         trace.offered = state

@@ -5,7 +5,6 @@ arguments like those. See `_array/in_c/calls.h`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import CellType
 from typing import Any, cast
 
 import numpy as np
@@ -15,18 +14,22 @@ from uopc_array._array.at_once import IN_C, LARGEST, bound
 from uopc_array._transforms.traces import Trace
 from uopc_core import LOCKED_WORK, Buffer, UOp, current
 
-__all__ = ["NOT_YET", "prepared_call"]
+__all__ = ["NOT_YET", "Condition", "prepared_call"]
 
+Condition = tuple[Any, str | None, Any]  # a cell and what it holds, or a namespace, a name and what that is
 NOT_YET: Any = object()  # the plan is not compiled, or the settings are others for now
 _IN_MEMORY, _NUMBER, _FLOAT, _INT = range(4)
 
 
-def prepared_call(trace: Trace, state: Any, cell: CellType | None, content: Any, args: Sequence[Any]) -> Any:
+def prepared_call(
+    trace: Trace, state: Any, conditions: Sequence[Condition], captured: Sequence[Array], args: Sequence[Any]
+) -> Any:
     """What makes calls like that of `trace` with `args`; None where nothing can, or NOT_YET.
 
     Args:
         state: of the function, to which the trace belongs.
-        cell, content: the variable of a closure that the function depends on, and what it holds.
+        conditions: what has to hold for that.
+        captured: arrays around the function, the inputs before `args`.
     """
     executable, arrays = trace.executable, _arrays_of(trace)
     if IN_C is None or trace.checks is not None or not arrays:
@@ -39,15 +42,15 @@ def prepared_call(trace: Trace, state: Any, cell: CellType | None, content: Any,
         return NOT_YET if direct else None
     if len(direct.outputs) != len(arrays) or max([trace.nodes[i].size for i in arrays]) > min(most, LARGEST):
         return None
-    arguments = [_argument(x) for x in args]
+    arguments = [_argument(x) for x in (*captured, *args)]
     buffers, scalars = executable.inputs
     if None in arguments or any([dtype.kind == "c" for dtype in direct.plan.scalar_dtypes]):
         return None
     return IN_C.prepare_call(
         settings,
         state,
-        cell,
-        content,
+        tuple(conditions),
+        tuple(captured),
         direct.entry,
         direct.program,
         settings.num_threads,

@@ -3,7 +3,7 @@
 
    A `PreparedCall` is made by Python of a call that has run; where anything is not as it was then, Python is asked. */
 
-enum { MOST_ARGUMENTS = 16, MOST_POINTERS = 64, MOST_SCALARS = 16, SCALAR_BYTES = 16, ALIGNMENT = 64 };
+enum { MOST_ARGUMENTS = 24, MOST_CONDITIONS = 32, MOST_POINTERS = 64, MOST_SCALARS = 16, SCALAR_BYTES = 16, ALIGNMENT = 64 };
 enum { IN_MEMORY, NUMBER, PYTHON_FLOAT, PYTHON_INT };
 
 static PyTypeObject *function_type, *node_type, *memory_type;
@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *settings, *state, *cell, *content, *kept;
+    PyObject *settings, *state, *conditions, *captured, *kept;
     Entry entry;
     const void *program;
     int64_t threads;
@@ -44,8 +44,8 @@ typedef struct {
 static int prepared_traverse(PreparedCall *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->state);
-    Py_VISIT(self->cell);
-    Py_VISIT(self->content);
+    Py_VISIT(self->conditions);
+    Py_VISIT(self->captured);
     Py_VISIT(self->kept);
     return 0;
 }
@@ -53,8 +53,8 @@ static int prepared_traverse(PreparedCall *self, visitproc visit, void *arg)
 static int prepared_clear(PreparedCall *self)
 {
     Py_CLEAR(self->state);
-    Py_CLEAR(self->cell);
-    Py_CLEAR(self->content);
+    Py_CLEAR(self->conditions);
+    Py_CLEAR(self->captured);
     Py_CLEAR(self->kept);
     return 0;
 }
@@ -164,11 +164,26 @@ static int put_scalar(char *place, char format, PyObject *number)
     return !PyErr_Occurred();
 }
 
+/* Whether variables of closures, and names of modules, hold what they held. */
+static int are_as_before(PyObject *conditions)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(conditions); i++) {
+        PyObject *condition = PyTuple_GET_ITEM(conditions, i), *holder = PyTuple_GET_ITEM(condition, 0);
+        PyObject *held = PyCell_Check(holder) ? PyCell_GET(holder)
+                                              : PyDict_GetItemWithError(holder, PyTuple_GET_ITEM(condition, 1));
+        if (held != PyTuple_GET_ITEM(condition, 2)) return 0;
+    }
+    return 1;
+}
+
 /* What the program gives for these arguments; NULL, without an exception, where it is for Python. */
 static PyObject *called(PreparedCall *self, PyObject *args)
 {
-    if (PyTuple_GET_SIZE(args) != self->n_arguments) return NULL;
-    if (self->cell != NULL && PyCell_GET(self->cell) != self->content) return NULL;
+    Py_ssize_t n_captured = PyTuple_GET_SIZE(self->captured);
+    if (n_captured + PyTuple_GET_SIZE(args) != self->n_arguments || !are_as_before(self->conditions)) {
+        PyErr_Clear();
+        return NULL;
+    }
     PyObject *settings = NULL;
     if (PyContextVar_Get(settings_variable, NULL, &settings) < 0) return NULL;
     Py_XDECREF(settings);
@@ -182,7 +197,7 @@ static PyObject *called(PreparedCall *self, PyObject *args)
 
     for (int i = 0; i < self->n_arguments; i++) {
         const Argument *expected = &self->arguments[i];
-        PyObject *x = PyTuple_GET_ITEM(args, i);
+        PyObject *x = i < n_captured ? PyTuple_GET_ITEM(self->captured, i) : PyTuple_GET_ITEM(args, i - n_captured);
         if (expected->kind == PYTHON_FLOAT || expected->kind == PYTHON_INT) {
             if (expected->kind == PYTHON_FLOAT ? PyFloat_CheckExact(x) : PyLong_CheckExact(x)) continue;
             goto end;
@@ -211,7 +226,8 @@ static PyObject *called(PreparedCall *self, PyObject *args)
     }
     char *place = block + (n + 1) / 2 * SCALAR_BYTES;
     for (int i = 0; i < self->n_scalars; i++, place += SCALAR_BYTES) {
-        PyObject *number = self->scalars[i] != NULL ? self->scalars[i] : PyTuple_GET_ITEM(args, self->scalar_of[i]);
+        PyObject *number = self->scalars[i];
+        if (number == NULL) number = PyTuple_GET_ITEM(args, self->scalar_of[i] - n_captured);
         if (!put_scalar(place, self->formats[i], number)) goto end;
     }
     int64_t has_failed;
@@ -287,6 +303,18 @@ static PyTypeObject QuickCall = {
 };
 
 /* ----------------------------------------------------------------------------------------------------- preparing */
+
+static int are_conditions(PyObject *conditions)
+{
+    if (PyTuple_GET_SIZE(conditions) > MOST_CONDITIONS) return 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(conditions); i++) {
+        PyObject *condition = PyTuple_GET_ITEM(conditions, i);
+        if (!PyTuple_CheckExact(condition) || PyTuple_GET_SIZE(condition) != 3) return 0;
+        PyObject *holder = PyTuple_GET_ITEM(condition, 0);
+        if (!PyCell_Check(holder) && !PyDict_CheckExact(holder)) return 0;
+    }
+    return 1;
+}
 
 static int take_arguments(PreparedCall *self, PyObject *arguments)
 {
@@ -367,13 +395,14 @@ static int take_scalars(PreparedCall *self, PyObject *scalars)
 }
 
 PyDoc_STRVAR(prepare_call_doc,
-    "prepare_call(settings, state, cell, content, entry, program, threads, keeps_lock, arguments, inputs, outputs, is_tuple, "
+    "prepare_call(settings, state, conditions, captured, entry, program, threads, keeps_lock, arguments, inputs, outputs, is_tuple, "
     "offsets, arena_bytes, scalars, kept)\n--\n\n"
     "A PreparedCall; None where it would take more room than there is.\n\n"
     "Args:\n"
     "    settings: those in force, by identity.\n"
     "    state: what the function had in its slot, by identity.\n"
-    "    cell, content: a variable of a closure and what it holds; None where there is none.\n"
+    "    conditions: of each a cell, None and what it holds, or a dict, a key and what it has there.\n"
+    "    captured: arrays that are arguments before those of the call.\n"
     "    entry, program, threads: addresses, and the number that the entry is given.\n"
     "    keeps_lock: whether other threads wait meanwhile.\n"
     "    arguments: of each the kind (0 in memory, 1 a number of ours, 2 a float, 3 an int), its shape and dtype.\n"
@@ -386,12 +415,13 @@ PyDoc_STRVAR(prepare_call_doc,
 
 static PyObject *prepare_call(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *settings, *state, *cell, *content, *arguments, *inputs, *outputs, *offsets, *scalars, *kept;
+    PyObject *settings, *state, *conditions, *captured, *arguments, *inputs, *outputs, *offsets, *scalars, *kept;
     unsigned long long entry, program;
     long long threads;
     int keeps_lock, is_tuple;
     Py_ssize_t arena_bytes;
-    if (!PyArg_ParseTuple(args, "OOOOKKLpO!O!O!pO!nO!O", &settings, &state, &cell, &content, &entry, &program, &threads,
+    if (!PyArg_ParseTuple(args, "OOO!O!KKLpO!O!O!pO!nO!O", &settings, &state, &PyTuple_Type, &conditions,
+                          &PyTuple_Type, &captured, &entry, &program, &threads,
                           &keeps_lock, &PyTuple_Type, &arguments, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs,
                           &is_tuple, &PyTuple_Type, &offsets, &arena_bytes, &PyTuple_Type, &scalars, &kept))
         return NULL;
@@ -400,10 +430,8 @@ static PyObject *prepare_call(PyObject *Py_UNUSED(module), PyObject *args)
     memset((char *)self + sizeof(PyObject), 0, sizeof *self - sizeof(PyObject));
     self->settings = Py_NewRef(settings);
     self->state = Py_NewRef(state);
-    if (PyCell_Check(cell)) {
-        self->cell = Py_NewRef(cell);
-        self->content = Py_NewRef(content);
-    }
+    self->conditions = Py_NewRef(conditions);
+    self->captured = Py_NewRef(captured);
     self->kept = Py_NewRef(kept);
     self->entry = (Entry)(uintptr_t)entry;
     self->program = (const void *)(uintptr_t)program;
@@ -412,7 +440,7 @@ static PyObject *prepare_call(PyObject *Py_UNUSED(module), PyObject *args)
     self->is_tuple = is_tuple;
     self->arena_bytes = arena_bytes;
     PyObject_GC_Track(self);
-    if (take_arguments(self, arguments) && take_outputs(self, outputs) && take_pointers(self, inputs, offsets) &&
+    if (are_conditions(conditions) && take_arguments(self, arguments) && take_outputs(self, outputs) && take_pointers(self, inputs, offsets) &&
         take_scalars(self, scalars))
         return (PyObject *)self;
     Py_DECREF(self);
