@@ -253,7 +253,8 @@ def test_a_list_of_values_of_one_array_holds_a_bounded_number_of_nodes(name: str
             before = node_count()
             kept.append(function(x, len(kept)))
             n_nodes += max(0, node_count() - before)
-            assert node_count() <= start + 2 * pending.LEAST_NODES + 256  # of the last call
+            # and those of the last call, and of structures that are recognised
+            assert node_count() <= start + 2 * pending.LEAST_NODES + 1024
     for i in (0, 7, len(kept) // 2, len(kept) - 1):
         np.testing.assert_allclose(np.asarray(kept[i]), np.asarray(function(xp.asarray(np.asarray(x)), i)))
 

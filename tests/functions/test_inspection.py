@@ -232,8 +232,8 @@ def test_every_method_of_the_standard_has_its_signature_in_the_table() -> None:
 def test_a_method_takes_what_the_standard_says(name: str, parameters: str) -> None:
     ours = list(inspect.signature(getattr(xp.Array, name)).parameters.values())
     wanted = parameters_of(parameters)
-    assert len(ours) == len(wanted)
-    for parameter, given in zip(wanted, ours, strict=True):
+    assert all([given.default is None for given in ours[len(wanted) :]])  # the modulus of `pow`, which Python knows
+    for parameter, given in zip(wanted, ours[: len(wanted)], strict=True):
         if parameter.kind is parameter.KEYWORD_ONLY:
             assert (given.name, given.default, given.kind) == (parameter.name, parameter.default, parameter.kind)
         else:

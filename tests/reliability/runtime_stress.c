@@ -67,7 +67,7 @@ static int run_one(uint64_t *state) {
         dims[k][1] = 1 + (int64_t)draw(state, 500);
         int64_t scratch_bytes = draw(state, 2) ? dims[k][1] * 8 : 0;
         steps[k] = (uopc_step){fails ? fail : scale, slots[k], scalar_slots, dims[k], n_slots, 1, n,
-                               1 + (int64_t)draw(state, 64), (int64_t)draw(state, 1 << 20), scratch_bytes};
+                               1 + (int64_t)draw(state, 64), (int64_t)draw(state, 1 << 20), scratch_bytes, 0};
         if (fails && dims[k][0] < n) fails_at = k;
     }
     uopc_program program = {steps, n_steps, n_steps + 1};

@@ -152,11 +152,13 @@ static __attribute__((noinline)) T ordered_OP_T(const T *restrict x, int64_t n) 
 
 #define BEST_OP(a, b) ((a) BETTER (b) ? (a) : (b))
 
-/* The extreme of 128 elements or more in a row of memory: four vectors at a time, the last four once more where they do not
-   fill up. A nan is only seen, and then looked for as it is done with zeros. */
+/* The extreme of a row of memory: four vectors at a time, the last four once more where they do not fill up; a row that
+   is shorter than these goes in order, as the last part of a long one may. A nan is only seen, and then looked for as
+   it is done with zeros. */
 
 static __attribute__((noinline)) T extreme_OP_T(const T *restrict x, int64_t n) {
     enum { wide = 64 / sizeof(T), half = wide / 2 };
+    if (n < 4 * wide) return ordered_OP_T(x, n);
     T a[wide], b[wide], c[wide], d[wide], none[wide];
 #pragma omp simd
     for (int k = 0; k < wide; k++) a[k] = b[k] = c[k] = d[k] = x[k], none[k] = 0;

@@ -48,7 +48,6 @@ static __attribute__((noinline)) float first_zero_f32x32(const float *restrict x
                 if (x[j] == 0) return x[j];
     return 0;
 }
-#define BEST_max(a, b) ((a) > (b) ? (a) : (b))
 static __attribute__((noinline)) float ordered_max_f32(const float *restrict x, int64_t n) {
     float acc[32];
     for (int k = 0; k < 32; k++) acc[k] = (-__builtin_inff());
@@ -56,8 +55,10 @@ static __attribute__((noinline)) float ordered_max_f32(const float *restrict x, 
     const float found = fold_max_f32x32(acc);
     return found == 0 ? first_zero_f32x32(x, n) : found;
 }
+#define BEST_max(a, b) ((a) > (b) ? (a) : (b))
 static __attribute__((noinline)) float extreme_max_f32(const float *restrict x, int64_t n) {
     enum { wide = 64 / sizeof(float), half = wide / 2 };
+    if (n < 4 * wide) return ordered_max_f32(x, n);
     float a[wide], b[wide], c[wide], d[wide], none[wide];
 #pragma omp simd
     for (int k = 0; k < wide; k++) a[k] = b[k] = c[k] = d[k] = x[k], none[k] = 0;
@@ -175,6 +176,6 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
     return 0;
 }
 
-int64_t uopc_kernel_8f675ac8070e275b(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, int64_t begin, int64_t end, char *scratch, int64_t *status) {
+int64_t uopc_kernel_9af2173e0a830efa(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, int64_t begin, int64_t end, char *scratch, int64_t *status) {
     return F_n_n((float *)(scratch + 0), bufs[0], bufs[1], dims, begin, end);
 }
