@@ -339,6 +339,28 @@ def test_temporaries_and_long_programs() -> None:
     assert facts(result) == facts(in_python(f, x))
 
 
+def test_large_temporaries_are_the_pools() -> None:
+    def f(x: Any) -> Any:
+        y = xp.cumsum(x)
+        return xp.sum(xp.cumsum(y[::-1]) * y)
+
+    small, large = xp.asarray(np.ones(100)), xp.asarray(np.ones(20_000))
+    jitted = prepared(f, small)
+    for _ in range(4):
+        result = jitted(large)
+    assert len(jitted._prepared) == 1
+    assert facts(result) == facts(in_python(f, large))
+
+
+def test_large_results_live_side_by_side() -> None:
+    x = xp.asarray(np.arange(30_000.0))
+    jitted = prepared(lambda x, a: (x + a, x * a), x, 1.0)
+    results = [jitted(x, float(a)) for a in range(20)]
+    for a, (added, multiplied) in enumerate(results):
+        np.testing.assert_array_equal(np.asarray(added), np.arange(30_000.0) + a)
+        np.testing.assert_array_equal(np.asarray(multiplied), np.arange(30_000.0) * a)
+
+
 def test_counts_of_references_stay() -> None:
     x, n = xp.asarray([1.0, 2.0, 3.0]), xp.asarray(2.0)[()]
     jitted = prepared(lambda x, n, a: (x * n + a, xp.sum(x)), x, n, 2.0)

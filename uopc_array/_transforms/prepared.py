@@ -18,6 +18,8 @@ __all__ = ["NOT_YET", "Condition", "prepared_call"]
 
 Condition = tuple[Any, str | None, Any]  # a cell and what it holds, or a namespace, a name and what that is
 NOT_YET: Any = object()  # the plan is not compiled, or the settings are others for now
+# Temporaries come from the C library, which gives larger blocks back to the system after each call; the pool does not.
+_MOST_TEMPORARY_BYTES = 1 << 16
 _IN_MEMORY, _NUMBER, _FLOAT, _INT = range(4)
 
 
@@ -41,6 +43,8 @@ def prepared_call(
     if isinstance(direct, bool):
         return NOT_YET if direct else None
     if len(direct.outputs) != len(arrays) or max([trace.nodes[i].size for i in arrays]) > min(most, LARGEST):
+        return None
+    if direct.arena_bytes > _MOST_TEMPORARY_BYTES:
         return None
     arguments = [_argument(x) for x in (*captured, *args)]
     buffers, scalars = executable.inputs

@@ -27,7 +27,7 @@ typedef struct {
     Entry entry;
     const void *program;
     int64_t threads;
-    int keeps_lock, is_tuple;
+    int keeps_lock, is_tuple, has_large_outputs;
     int n_arguments, n_inputs, n_outputs, n_temporaries, n_scalars;
     Argument arguments[MOST_ARGUMENTS];
     int input_of[MOST_POINTERS];            /* numbers of arguments, or -1 */
@@ -176,7 +176,8 @@ static int are_as_before(PyObject *conditions)
     return 1;
 }
 
-/* What the program gives for these arguments; NULL, without an exception, where it is for Python. */
+/* What the program gives for these arguments; NULL, without an exception, where it is for Python. The caller holds
+   `self` meanwhile. */
 static PyObject *called(PreparedCall *self, PyObject *args)
 {
     Py_ssize_t n_captured = PyTuple_GET_SIZE(self->captured);
@@ -185,7 +186,7 @@ static PyObject *called(PreparedCall *self, PyObject *args)
         return NULL;
     }
     PyObject *settings = NULL;
-    if (PyContextVar_Get(settings_variable, NULL, &settings) < 0) return NULL;
+    if (PyContextVar_Get(settings_variable, NULL, &settings) < 0) PyErr_Clear();
     Py_XDECREF(settings);
     if (settings != self->settings) return NULL;
 
@@ -207,7 +208,9 @@ static PyObject *called(PreparedCall *self, PyObject *args)
     }
     int n = 0;
     for (; n < self->n_inputs; n++) pointers[n] = self->input_of[n] < 0 ? self->fixed[n] : addresses[self->input_of[n]];
-    for (int i = 0; i < self->n_outputs; i++) {
+    int is_inside = self->has_large_outputs && enter();  /* where large blocks are kept for the next call */
+    int is_made = 1;
+    for (int i = 0; is_made && i < self->n_outputs; i++) {
         if (self->n_axes[i] == 0) {
             pointers[n++] = (uint64_t)(uintptr_t)room[i];
             continue;
@@ -215,9 +218,11 @@ static PyObject *called(PreparedCall *self, PyObject *args)
         Py_INCREF(self->dtypes[i]);
         outputs[i] = PyArray_NewFromDescr(&PyArray_Type, self->dtypes[i], self->n_axes[i], self->shapes[i], NULL, NULL,
                                           0, NULL);
-        if (outputs[i] == NULL) goto end;
-        pointers[n++] = (uint64_t)(uintptr_t)PyArray_DATA((PyArrayObject *)outputs[i]);
+        is_made = outputs[i] != NULL;
+        if (is_made) pointers[n++] = (uint64_t)(uintptr_t)PyArray_DATA((PyArrayObject *)outputs[i]);
     }
+    if (is_inside) PyContext_Exit(quiet);
+    if (!is_made) goto end;
     if (self->n_temporaries > 0) {
         arena = PyMem_RawMalloc(self->arena_bytes + ALIGNMENT);
         if (arena == NULL) goto end;
@@ -231,7 +236,6 @@ static PyObject *called(PreparedCall *self, PyObject *args)
         if (!put_scalar(place, self->formats[i], number)) goto end;
     }
     int64_t has_failed;
-    Py_INCREF(self);  /* the program stays, whatever others do meanwhile */
     if (self->keeps_lock)
         has_failed = self->entry(self->program, block, self->threads);
     else {
@@ -254,7 +258,6 @@ static PyObject *called(PreparedCall *self, PyObject *args)
                 PyTuple_SET_ITEM(result, i, x);
         }
     }
-    Py_DECREF(self);
 end:
     for (int i = 0; i < MOST_ARGUMENTS; i++) {
         Py_XDECREF(keepers[i]);
@@ -269,15 +272,15 @@ end:
 static PyObject *call(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     if (Py_TYPE(self) == function_type && (kwargs == NULL || PyDict_GET_SIZE(kwargs) == 0)) {
-        PyObject *prepared = SLOT(self, at_prepared);
-        for (Py_ssize_t i = 0; prepared != NULL && PyTuple_CheckExact(prepared) && i < PyTuple_GET_SIZE(prepared); i++) {
+        PyObject *prepared = Py_XNewRef(SLOT(self, at_prepared)), *result = NULL;
+        Py_ssize_t n = prepared != NULL && PyTuple_CheckExact(prepared) ? PyTuple_GET_SIZE(prepared) : 0;
+        for (Py_ssize_t i = 0; result == NULL && i < n; i++) {
             PyObject *one = PyTuple_GET_ITEM(prepared, i);
-            if (Py_TYPE(one) != &PreparedCallType) break;
-            if (SLOT(self, at_state) != ((PreparedCall *)one)->state) continue;
-            PyObject *result = called((PreparedCall *)one, args);
-            if (result != NULL) return result;
-            if (SLOT(self, at_prepared) != prepared) break;
+            if (Py_TYPE(one) == &PreparedCallType && SLOT(self, at_state) == ((PreparedCall *)one)->state)
+                result = called((PreparedCall *)one, args);
         }
+        Py_XDECREF(prepared);
+        if (result != NULL) return result;
     }
     if (call_method == NULL) {
         PyErr_SetString(PyExc_TypeError, "QuickCall: there is no method yet; call connect_calls(...) first");
@@ -349,6 +352,8 @@ static int take_outputs(PreparedCall *self, PyObject *outputs)
             self->shapes[i][axis] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, axis));
             if (PyErr_Occurred()) return 0;
         }
+        npy_intp n_elements = PyArray_MultiplyList(self->shapes[i], self->n_axes[i]);
+        if (n_elements * PyDataType_ELSIZE(self->dtypes[i]) >= LEAST_KEPT) self->has_large_outputs = 1;
     }
     return 1;
 }
