@@ -3,7 +3,8 @@
 
    A `PreparedCall` is made by Python of a call that has run; where anything is not as it was then, Python is asked. */
 
-enum { MOST_ARGUMENTS = 24, MOST_CONDITIONS = 32, MOST_POINTERS = 64, MOST_SCALARS = 16, SCALAR_BYTES = 16, ALIGNMENT = 64 };
+enum { MOST_ARGUMENTS = 24, MOST_CONDITIONS = 32, MOST_POINTERS = 64, MOST_SCALARS = 16 };
+enum { SCALAR_BYTES = 16, ALIGNMENT = 64 };
 enum { IN_MEMORY, NUMBER, PYTHON_FLOAT, PYTHON_INT };
 
 static PyTypeObject *function_type, *node_type, *memory_type;
@@ -400,8 +401,8 @@ static int take_scalars(PreparedCall *self, PyObject *scalars)
 }
 
 PyDoc_STRVAR(prepare_call_doc,
-    "prepare_call(settings, state, conditions, captured, entry, program, threads, keeps_lock, arguments, inputs, outputs, is_tuple, "
-    "offsets, arena_bytes, scalars, kept)\n--\n\n"
+    "prepare_call(settings, state, conditions, captured, entry, program, threads, keeps_lock, arguments, inputs, "
+    "outputs, is_tuple, offsets, arena_bytes, scalars, kept)\n--\n\n"
     "A PreparedCall; None where it would take more room than there is.\n\n"
     "Args:\n"
     "    settings: those in force, by identity.\n"
@@ -445,8 +446,8 @@ static PyObject *prepare_call(PyObject *Py_UNUSED(module), PyObject *args)
     self->is_tuple = is_tuple;
     self->arena_bytes = arena_bytes;
     PyObject_GC_Track(self);
-    if (are_conditions(conditions) && take_arguments(self, arguments) && take_outputs(self, outputs) && take_pointers(self, inputs, offsets) &&
-        take_scalars(self, scalars))
+    if (are_conditions(conditions) && take_arguments(self, arguments) && take_outputs(self, outputs) &&
+        take_pointers(self, inputs, offsets) && take_scalars(self, scalars))
         return (PyObject *)self;
     Py_DECREF(self);
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
@@ -469,7 +470,8 @@ static PyObject *connect_calls(PyObject *Py_UNUSED(module), PyObject *args)
         return NULL;
     }
     const struct { PyTypeObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
-        {function, "_prepared", &at_prepared}, {function, "_state", &at_state}, {array_type, "_own_node", &at_node}, {node, "op", &at_op},
+        {function, "_prepared", &at_prepared}, {function, "_state", &at_state},
+        {array_type, "_own_node", &at_node}, {node, "op", &at_op},
         {node, "flags", &at_flags}, {node, "realized", &at_realized}, {memory, "pointer", &at_pointer},
         {memory, "shape", &at_shape}, {memory, "dtype", &at_dtype}, {node, "arg", &at_arg},
         {node, "dtype", &at_node_dtype},

@@ -66,31 +66,33 @@ static PyObject *plain_key(PyObject *key)
    NULL where it is for Python. */
 static PyObject *alias_of_part(PyObject *x, PyObject *value, PyObject *key, int may_be_written)
 {
-    PyObject *alias = SLOT(x, at_alias), *base = x, *memory = value, *is_writable = Py_True, *keys;
+    PyObject *alias = SLOT(x, at_alias), *base = x, *memory = value, *is_writable = Py_True;
+    PyObject *before = NULL, *part = NULL;
     if (alias != Py_None && Py_TYPE(alias) == part_type) {
-        PyObject *before = SLOT(alias, at_keys);
-        Py_ssize_t n = PyTuple_GET_SIZE(before);
-        if (n >= most_lenses - 1) return NULL;
-        keys = PyTuple_New(n + 1);
-        if (keys == NULL) return NULL;
-        for (Py_ssize_t i = 0; i < n; i++) PyTuple_SET_ITEM(keys, i, Py_NewRef(PyTuple_GET_ITEM(before, i)));
-        PyTuple_SET_ITEM(keys, n, Py_NewRef(key));
+        before = SLOT(alias, at_keys);
         base = SLOT(alias, at_base);
         memory = SLOT(alias, at_memory);
         is_writable = SLOT(alias, at_writable);
     }
-    else {
-        if (alias != Py_None) is_writable = SLOT(alias, at_root_writable);
-        keys = PyTuple_Pack(1, key);
-        if (keys == NULL) return NULL;
-    }
+    else if (alias != Py_None)
+        is_writable = SLOT(alias, at_root_writable);
+    Py_ssize_t n = before == NULL ? 0 : PyTuple_GET_SIZE(before);
+    if (n >= most_lenses - 1) return NULL;
     if (!may_be_written) is_writable = Py_False;
+    /* held before anything is made: that may run the collector of garbage, and others let go of them */
     Py_INCREF(base);
     Py_INCREF(memory);
     Py_INCREF(is_writable);
-    PyObject *part = part_type->tp_alloc(part_type, 0);
+    Py_XINCREF(before);
+    PyObject *keys = PyTuple_New(n + 1);
+    if (keys != NULL) {
+        for (Py_ssize_t i = 0; i < n; i++) PyTuple_SET_ITEM(keys, i, Py_NewRef(PyTuple_GET_ITEM(before, i)));
+        PyTuple_SET_ITEM(keys, n, Py_NewRef(key));
+        part = part_type->tp_alloc(part_type, 0);
+    }
+    Py_XDECREF(before);
     if (part == NULL) {
-        Py_DECREF(keys);
+        Py_XDECREF(keys);
         Py_DECREF(base);
         Py_DECREF(memory);
         Py_DECREF(is_writable);
@@ -128,13 +130,14 @@ static PyObject *get_item(PyObject *x, PyObject *given)
 {
     PyObject *value = value_of(x);
     if (value == NULL || !PyArray_CheckExact(value)) return by_python(get_method, x, given, NULL);
+    Py_INCREF(value);
     PyObject *key = plain_key(given);
     if (key == NULL) {
         PyObject *item = picked(value, given);
+        Py_DECREF(value);
         if (item != NULL) return new_array(item, Py_NewRef(Py_None));
         return PyErr_Occurred() ? NULL : by_python(get_method, x, given, NULL);
     }
-    Py_INCREF(value);
     PyObject *alias = Py_None, *item = PyObject_GetItem(value, key);
     if (item == NULL)
         is_for_python();
@@ -184,10 +187,15 @@ static int stored(PyObject *x, PyObject *given, PyObject *y)
     PyObject *target = value_of(x);
     if (target == NULL || !PyArray_CheckExact(target) || !may_write(SLOT(x, at_alias))) return 0;
     PyObject *b = storable(y, number_of(target));
-    PyObject *key = b == NULL ? NULL : plain_key(given);
-    if (key == NULL) return 0;
+    if (b == NULL) return 0;
     Py_INCREF(target);
     Py_INCREF(b);
+    PyObject *key = plain_key(given);
+    if (key == NULL) {
+        Py_DECREF(target);
+        Py_DECREF(b);
+        return 0;
+    }
     PyObject *part = target, *where = key;
     int result = 0;
     if (size_of(target) <= under_lock || names_element(key, PyArray_NDIM((PyArrayObject *)target)))

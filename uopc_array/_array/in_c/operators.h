@@ -164,9 +164,9 @@ static PyObject *compare(PyObject *x, PyObject *y, int op)
 static PyObject *unary(PyObject *x, int which)
 {
     PyObject *a = value_of(x);
-    if (a != NULL && size_of(a) <= largest && has_kind(unary_operations[which].kinds, number_of(a)) && enter()) {
+    if (a != NULL && size_of(a) <= largest && has_kind(unary_operations[which].kinds, number_of(a))) {
         Py_INCREF(a);
-        PyObject *value = leave(unary_operations[which].function(a));
+        PyObject *value = enter() ? leave(unary_operations[which].function(a)) : NULL;
         Py_DECREF(a);
         if (value != NULL) return new_array(value, Py_NewRef(Py_None));
         if (PyErr_Occurred()) return NULL;

@@ -180,10 +180,9 @@ static PyObject *leave(PyObject *value)
 
 static PyObject *quietly(Binary function, PyObject *a, PyObject *b)
 {
-    if (!enter()) return NULL;
     Py_INCREF(a);
     Py_INCREF(b);
-    PyObject *value = leave(function(a, b));
+    PyObject *value = enter() ? leave(function(a, b)) : NULL;
     Py_DECREF(a);
     Py_DECREF(b);
     return value;
@@ -191,10 +190,9 @@ static PyObject *quietly(Binary function, PyObject *a, PyObject *b)
 
 static PyObject *compared_quietly(PyObject *a, PyObject *b, int op)
 {
-    if (!enter()) return NULL;
     Py_INCREF(a);
     Py_INCREF(b);
-    PyObject *value = leave(PyObject_RichCompare(a, b, op));
+    PyObject *value = enter() ? leave(PyObject_RichCompare(a, b, op)) : NULL;
     Py_DECREF(a);
     Py_DECREF(b);
     return value;
@@ -219,9 +217,8 @@ static PyObject *operand(PyObject *y, int *number)
 /* function(a, b), or function(a) where `b` is NULL; NULL as above. */
 static PyObject *called_quietly(PyObject *function, PyObject *a, PyObject *b)
 {
-    if (!enter()) return NULL;
     PyObject *args[2] = {Py_NewRef(a), Py_XNewRef(b)};
-    PyObject *value = leave(PyObject_Vectorcall(function, args, b == NULL ? 1 : 2, NULL));
+    PyObject *value = enter() ? leave(PyObject_Vectorcall(function, args, b == NULL ? 1 : 2, NULL)) : NULL;
     Py_DECREF(a);
     Py_XDECREF(b);
     return value;
