@@ -42,7 +42,11 @@ from uopc_core.loop.loop_ir import (
     Load,
     Loop,
     RowReduce,
+    Scan,
+    Scope,
     Statement,
+    TileReduce,
+    Unless,
 )
 from uopc_core.loop.space import identity_of
 
@@ -124,7 +128,7 @@ class RowWriter(InnermostWriter):
     def reduce_row(self, item: RowReduce) -> None:
         n = count_of(item)
         row = row_of_extreme(item.accs[0], item) if len(item.accs) == 1 and n >= SHORT else None
-        if row is not None:
+        if row is not None and _n_reductions(self.function.body) == 1:  # else the row is near, and a call costs more
             self.extreme_of_row(item.accs[0], *row)
             return
         outer, self.lanes = self.lanes, item
@@ -329,6 +333,17 @@ class RowWriter(InnermostWriter):
         acc = next(acc for acc in self.lanes.accs if acc.name == s.acc)
         value = combine(self.need_typed, acc.op, acc.dtype, self.operand(s.value), acc.name)
         self.line(f"{acc.name} = {value};")
+
+
+def _n_reductions(block: Block) -> int:
+    """How many reductions to numbers there are in a function."""
+    n, waiting = 0, [*block]
+    while waiting:
+        item = waiting.pop()
+        n += isinstance(item, RowReduce)
+        if isinstance(item, Loop | Scope | RowReduce | TileReduce | Scan | Unless):
+            waiting += item.body
+    return n
 
 
 def _waits(item: RowReduce) -> bool:

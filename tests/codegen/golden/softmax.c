@@ -18,6 +18,14 @@ parallel for i0 in 0..4096:
 */
 typedef __INT64_TYPE__ int64_t;
 typedef __UINT64_TYPE__ uint64_t;
+/* the accumulators begin with a number that a compiler does not see: of zeros it makes stores that are narrower than the
+   loads after them, which then wait for the cache */
+static inline void clear_max_f32x32(float *restrict acc) {
+    float first = (-__builtin_inff());
+    __asm__("" : "+m"(first));
+#pragma omp simd
+    for (int k = 0; k < 32; k++) acc[k] = first;
+}
 #define SCALAR __asm__ volatile("") /* keeps the few iterations of a rest from being vectorised */
 /* 32 accumulators take the maximum of m elements in turn */
 static inline void max_f32x32(float *restrict acc, const float *restrict x, int64_t m) {
@@ -48,42 +56,9 @@ static __attribute__((noinline)) float first_zero_f32x32(const float *restrict x
                 if (x[j] == 0) return x[j];
     return 0;
 }
-static __attribute__((noinline)) float ordered_max_f32(const float *restrict x, int64_t n) {
-    float acc[32];
-    for (int k = 0; k < 32; k++) acc[k] = (-__builtin_inff());
-    for (int64_t i = 0; i < n; i += 512) max_f32x32(acc, x + i, n - i < 512 ? n - i : 512);
+static __attribute__((noinline)) float extreme_max_f32x32(float *restrict acc, const float *restrict x, int64_t n) {
     const float found = fold_max_f32x32(acc);
     return found == 0 ? first_zero_f32x32(x, n) : found;
-}
-#define BEST_max(a, b) ((a) > (b) ? (a) : (b))
-static __attribute__((noinline)) float extreme_max_f32(const float *restrict x, int64_t n) {
-    enum { wide = 64 / sizeof(float), half = wide / 2 };
-    if (n < 4 * wide) return ordered_max_f32(x, n);
-    float a[wide], b[wide], c[wide], d[wide], none[wide];
-#pragma omp simd
-    for (int k = 0; k < wide; k++) a[k] = b[k] = c[k] = d[k] = x[k], none[k] = 0;
-    for (int64_t i = 0; i < n; i += 4 * wide) {
-        const float *v = x + (i + 4 * wide <= n ? i : n - 4 * wide);
-#pragma omp simd
-        for (int k = 0; k < wide; k++) {
-            const float p = v[k], q = v[k + wide], r = v[k + 2 * wide], s = v[k + 3 * wide];
-            a[k] = BEST_max(a[k], p), b[k] = BEST_max(b[k], q), c[k] = BEST_max(c[k], r), d[k] = BEST_max(d[k], s);
-            none[k] = __builtin_isunordered(p, q) | __builtin_isunordered(r, s) ? 1 : none[k];
-        }
-    }
-#pragma omp simd
-    for (int k = 0; k < wide; k++) {
-        const float p = BEST_max(a[k], b[k]), q = BEST_max(c[k], d[k]);
-        a[k] = BEST_max(p, q);
-    }
-#pragma omp simd
-    for (int k = 0; k < half; k++) a[k] = BEST_max(a[k], a[k + half]), none[k] += none[k + half];
-    float found = a[0], missing = none[0];
-    for (int k = 1; k < half; k++) {
-        found = BEST_max(found, a[k]), missing += none[k];
-        SCALAR;
-    }
-    return (found == 0) | (missing != 0) ? ordered_max_f32(x, n) : found;
 }
 /* the accumulators begin with a number that a compiler does not see: of zeros it makes stores that are narrower than the
    loads after them, which then wait for the cache */
@@ -146,18 +121,24 @@ typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;
 
 static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const float *restrict in0, const int64_t *restrict n, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
-        const float a0 = extreme_max_f32(&in0[i*n[1] + 0], n[0]);
+        float a0_[32];
+        clear_max_f32x32(a0_);
+        for (int64_t j0 = 0; j0 < n[0]; j0 += 512) {
+            const int64_t m = n[0] - j0 < 512 ? n[0] - j0 : 512;
+            max_f32x32(a0_, &in0[i*n[1] + j0], m);
+        }
+        const float a0 = extreme_max_f32x32(a0_, &in0[i*n[3] + 0], n[2]);
         float ba0_[32];
         clear_add_f32x32(ba0_);
         float ba0_tree[48];
         int64_t ba0_blocks = 0;
-        for (int64_t j0 = 0; j0 < n[2]; j0 += 512) {
-            const int64_t m = n[2] - j0 < 512 ? n[2] - j0 : 512;
+        for (int64_t j0 = 0; j0 < n[4]; j0 += 512) {
+            const int64_t m = n[4] - j0 < 512 ? n[4] - j0 : 512;
             float t0[512];
 #pragma omp simd
             for (int64_t l = 0; l < m; l++) {
                 const int64_t j = j0 + l;
-                const float bv0 = in0[i*n[3] + j];
+                const float bv0 = in0[i*n[5] + j];
                 const float bv2 = bv0 - a0;
                 t0[l] = bv2;
             }
@@ -167,15 +148,15 @@ static inline int64_t F_n_n(float *restrict row0, float *restrict out0, const fl
         }
         const float ba0 = total_add_f32(ba0_tree, ba0_blocks);
 #pragma omp simd
-        for (int64_t j = 0; j < n[4]; j++) {
+        for (int64_t j = 0; j < n[6]; j++) {
             const float cv0 = row0[j];
             const float cv2 = cv0 / ba0;
-            out0[i*n[5] + j] = cv2;
+            out0[i*n[7] + j] = cv2;
         }
     }
     return 0;
 }
 
-int64_t uopc_kernel_9af2173e0a830efa(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, int64_t begin, int64_t end, char *scratch, int64_t *status) {
+int64_t uopc_kernel_e070df3341801a3e(void *const *bufs, const int64_t *dims, const uopc_scalar *scalars, int64_t begin, int64_t end, char *scratch, int64_t *status) {
     return F_n_n((float *)(scratch + 0), bufs[0], bufs[1], dims, begin, end);
 }
