@@ -64,7 +64,7 @@ class _Program:
                 return run_quietly(function, *values)
             except RuntimeError:  # another thread is in there, if not what this is about
                 return quietly(function, *values)
-        except Exception:
+        except Exception:  # the longer way has words for it
             return None
 
     def _by_program(self, values: list[Any]) -> Any:
