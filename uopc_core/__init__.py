@@ -6,7 +6,7 @@ The planner, the compiler, the derivatives and `Tensor` are loaded when one of t
 from typing import TYPE_CHECKING, Any
 
 from uopc_core import errors
-from uopc_core.costs import ALONE_WORK, LOCKED_WORK, SHARED_CONTEXT_WORK
+from uopc_core.costs import ALONE_WORK, LIBRARY_WORK, LOCKED_WORK, SHARED_CONTEXT_WORK
 from uopc_core.dtype import (
     DTYPES,
     DType,
@@ -78,6 +78,7 @@ __all__ = [
     "EXECUTORS",
     "EXTERNS",
     "HIDDEN",
+    "LIBRARY_WORK",
     "LOCKED_WORK",
     "OPPOSITE_NORM",
     "SETTINGS",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import uopc_array as xp
 from uopc_array._array import products
-from uopc_array._array.at_once import LARGEST
+from uopc_array._array.at_once import IN_C, LARGEST
 from uopc_core import Ops, context
 from uopc_core.errors import ShapeError
 from uopc_core.schedule.library_work import LIBRARY_WORK, is_for_library
@@ -187,6 +188,28 @@ def test_a_product_has_memory_of_its_own(n, holder):
     assert float(x[0, 0]) == 7.0
     assert same(x[1], np.full(n, 5.0))
     assert same(x @ x, np.asarray(xp.asarray(np.asarray(x)) @ xp.asarray(np.asarray(x))))
+
+
+@pytest.mark.skipif(IN_C is None, reason="the operators in C have not been built in this environment")
+@pytest.mark.parametrize("holder", ["known", "NumPy"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("a", "b"), [((5,), (5,)), ((3, 5), (5,)), ((5,), (5, 2)), ((3, 5), (5, 2)), ((1, 2), (2, 1))])
+def test_small_products_are_made_in_c(a, b, dtype, layout, holder):
+    rng = np.random.default_rng(0)
+    x, y = held(numbers(rng, a, dtype), layout, holder), held(numbers(rng, b, dtype), layout, "known")
+    expected = [x @ y, y.T @ x.T]  # from here on it is known what multiplies this dtype
+
+    frames: list[str] = []
+    sys.setprofile(lambda frame, event, _: frames.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        found = [x @ y, y.T @ x.T, xp.matmul(x, y), xp.dot(x, y)]
+    finally:
+        sys.setprofile(None)
+    assert not {"__matmul__", "__rmatmul__", "product_at_once"} & set(frames)
+    for z, other in zip(found, [*expected, expected[0], expected[0]], strict=True):
+        assert z.shape == other.shape
+        assert np.asarray(z).tobytes() == np.asarray(other).tobytes()
 
 
 def test_views_are_read_as_they_are_now():

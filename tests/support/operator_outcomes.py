@@ -20,7 +20,7 @@ BINARY: list[Any] = [
     *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
     *(operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.matmul, divmod),
     *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
-    *(xp.add, xp.arctan2, xp.dot),
+    *(xp.add, xp.arctan2, xp.dot, xp.inner, xp.vdot, xp.matmul),
 ]
 IN_PLACE: list[Any] = [
     *(operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod),
@@ -119,7 +119,7 @@ def outcomes() -> Iterator[str]:
     for name, make in makers[1::5]:
         for theirs, make_other in makers:
             for i, f in enumerate((*BINARY, *IN_PLACE)):
-                for _ in range(3 if i in (12, *range(20, 23)) else 1):
+                for _ in range(3 if i in (12, *range(20, 26)) else 1):
                     yield f"{i} {name}, {theirs}: {outcome(lambda: f(make(), make_other()))}"
 
 

@@ -11,12 +11,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uopc_array._array.at_once import ALIGNED_BYTES, LARGEST, bound, quietly, run_quietly
+from uopc_array._array.at_once import ALIGNED_BYTES, IN_C, LARGEST, bound, quietly, run_quietly
 from uopc_array._array.handle import Handle
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
 from uopc_core import (
     ALONE_WORK,
+    LIBRARY_WORK,
+    SETTINGS,
     SHARED_CONTEXT_WORK,
     Buffer,
     Ops,
@@ -94,6 +96,8 @@ def _way_of(dtype: Any, of_library: bool, loops: dict[int, Any]) -> Any:
     loop = loop_of_products(dtype)
     if loop is not None:
         loops[dtype.num] = loop
+        if IN_C is not None and isinstance(loop, np.ufunc):
+            IN_C.note_product(current(), loop)
     return loop
 
 
@@ -163,3 +167,10 @@ def _leaf_in_memory(x: Handle) -> Any:
     node, alias = x._own_node, x._own_alias
     is_leaf = node.op is Ops.BUFFER and not node.flags and (alias is None or not alias.is_claim)
     return node.realized.array if is_leaf else None
+
+
+if IN_C is not None:
+    IN_C.connect_products(SETTINGS, SHARED_CONTEXT_WORK, LIBRARY_WORK, ALIGNED_BYTES)
+    IN_C.connect_function("product_at_once", product_at_once)
+    IN_C.connect_function("dot_at_once", dot_at_once)
+    product_at_once, dot_at_once = IN_C.product_at_once, IN_C.dot_at_once

@@ -12,7 +12,7 @@ static Py_ssize_t at_prepared, at_state;                           /* slots of a
 static Py_ssize_t at_node, at_op, at_flags, at_realized;           /* of a handle, and of a node */
 static Py_ssize_t at_pointer, at_shape, at_dtype;                  /* of memory */
 static Py_ssize_t at_arg, at_node_dtype;
-static PyObject *buffer_op, *const_op, *settings_variable, *call_method;
+static PyObject *buffer_op, *const_op, *call_method;
 
 typedef int64_t (*Entry)(const void *, const char *, int64_t);
 
@@ -186,10 +186,7 @@ static PyObject *called(PreparedCall *self, PyObject *args)
         PyErr_Clear();
         return NULL;
     }
-    PyObject *settings = NULL;
-    if (PyContextVar_Get(settings_variable, NULL, &settings) < 0) PyErr_Clear();
-    Py_XDECREF(settings);
-    if (settings != self->settings) return NULL;
+    if (!are_settings(self->settings)) return NULL;
 
     _Alignas(ALIGNMENT) char block[(MOST_POINTERS / 2 + MOST_SCALARS) * SCALAR_BYTES];
     _Alignas(SCALAR_BYTES) char numbers[MOST_ARGUMENTS][SCALAR_BYTES], room[MOST_ARGUMENTS][SCALAR_BYTES];
@@ -481,7 +478,7 @@ static PyObject *connect_calls(PyObject *Py_UNUSED(module), PyObject *args)
     call_method = Py_NewRef(method);
     buffer_op = Py_NewRef(op);
     const_op = Py_NewRef(const_one);
-    settings_variable = Py_NewRef(variable);
+    Py_XSETREF(settings_variable, Py_NewRef(variable));
     node_type = (PyTypeObject *)Py_NewRef(node);
     memory_type = (PyTypeObject *)Py_NewRef(memory);
     function_type = (PyTypeObject *)Py_NewRef(function);

@@ -10,9 +10,11 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
+#include <numpy/ufuncobject.h>
 
 #include "values.h"
 #include "memory.h"
+#include "products.h"
 #include "operators.h"
 #include "items.h"
 #include "functions.h"
@@ -158,6 +160,10 @@ static PyMethodDef functions[] = {
     {"of_known", (PyCFunction)(void (*)(void))of_known, METH_FASTCALL, "See programs.py."},
     {"view_at_once", (PyCFunction)(void (*)(void))view_at_once, METH_FASTCALL, "See at_once.py."},
     {"view_of_known", (PyCFunction)(void (*)(void))view_of_known, METH_FASTCALL, "See programs.py."},
+    {"product_at_once", (PyCFunction)(void (*)(void))product_at_once, METH_FASTCALL, "See products.py."},
+    {"dot_at_once", (PyCFunction)(void (*)(void))dot_at_once, METH_FASTCALL, "See products.py."},
+    {"connect_products", connect_products, METH_VARARGS, connect_products_doc},
+    {"note_product", note_product, METH_VARARGS, note_product_doc},
     {"prepare_call", prepare_call, METH_VARARGS, prepare_call_doc},
     {"connect_calls", connect_calls, METH_VARARGS, connect_calls_doc},
     {NULL, NULL, 0, NULL},
@@ -174,6 +180,7 @@ static PyModuleDef module = {
 PyMODINIT_FUNC PyInit_at_once_c(void)
 {
     import_array();
+    import_umath();
     if (PyType_Ready(&Quick) < 0 || PyType_Ready(&QuickCall) < 0 || PyType_Ready(&PreparedCallType) < 0) return NULL;
     PyObject *made = PyModule_Create(&module);
     if (made == NULL) return NULL;

@@ -53,6 +53,10 @@ static PyObject *binary(PyObject *x, PyObject *y, const Operation *op)
                                    : at_once(op->function, op->kinds, y, x, 1);
         if (result != NULL || PyErr_Occurred()) return result;
     }
+    else if (op == &operations[MATMUL]) {
+        PyObject *result = product(x, y, 0);
+        if (result != NULL || PyErr_Occurred()) return result;
+    }
     if (is_left) {
         PyObject *result = by_python(op->method, x, y, NULL);
         if (result != Py_NotImplemented || !PyObject_TypeCheck(y, &Quick)) return result;

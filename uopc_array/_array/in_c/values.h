@@ -6,6 +6,7 @@ static Py_ssize_t at_root_writable;                                       /* of 
 static PyObject *quiet;                                                   /* the context in which NumPy does not warn */
 static Py_ssize_t largest, under_lock, most_lenses;
 static PyObject *programs, *lenses;                                       /* by what they are of */
+static PyObject *settings_variable;                                       /* of the settings in force */
 static PyObject *view_types;                                              /* of lenses that strides describe */
 static PyTypeObject Quick;
 
@@ -15,11 +16,14 @@ enum { MOST_ITEMS = 24 };                                                 /* of 
 
 typedef PyObject *(*Binary)(PyObject *, PyObject *);
 
-enum { AT_ONCE, OF_ONE_AT_ONCE, OF_KNOWN, VIEW_AT_ONCE, VIEW_OF_KNOWN, MAKES_VALUES, N_FUNCTIONS };
+enum {
+    AT_ONCE, OF_ONE_AT_ONCE, OF_KNOWN, VIEW_AT_ONCE, VIEW_OF_KNOWN, MAKES_VALUES, PRODUCT_AT_ONCE, DOT_AT_ONCE, N_FUNCTIONS
+};
 
 static struct { const char *name; PyObject *function; } by_name[N_FUNCTIONS] = {
     [AT_ONCE] = {"at_once"}, [OF_ONE_AT_ONCE] = {"of_one_at_once"}, [OF_KNOWN] = {"of_known"},
     [VIEW_AT_ONCE] = {"view_at_once"}, [VIEW_OF_KNOWN] = {"view_of_known"}, [MAKES_VALUES] = {"makes_values"},
+    [PRODUCT_AT_ONCE] = {"product_at_once"}, [DOT_AT_ONCE] = {"dot_at_once"},
 };
 
 static PyObject *on_array, *is_writable_name;                             /* names */
