@@ -1,6 +1,7 @@
 """Reverse mode as a function from graph to graph: what it returns, for which targets, and what it refuses."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from uopc_core.ir import Ops, UOp, walk
 from uopc_core.ir.composite import call_extern, matmul
 from uopc_core.ir.extern import EXTERNS, Extern
 from uopc_core.ir.text import to_uir
+from uopc_core.rewrite.algebra import simplify
 from uopc_core.transform.gradient import gradient, pull_back
 from uopc_core.transform.jvp import jvp
 from uopc_core.transform.partials import PARTIALS
@@ -255,6 +257,53 @@ def test_a_broadcast_operand_can_be_a_target() -> None:
     ones = np.ones((4, 3))
     assert value(g, {x: ones}).tolist() == np.ones((4, 3, 5)).tolist()
     assert value(h, {x: ones}).tolist() == np.full((3, 5), 4.0).tolist()
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_a_broadcast_divisor_is_divided_by_once_for_all_its_elements(axis: int | None) -> None:
+    x = leaf(40, 50)
+    y = leaf(*[1 if axis in (k, None) else n for k, n in enumerate(x.shape)])
+    quotient = x / y.expand(x.shape)
+    found = gradient(total(quotient * x), [y])
+    divided = [node for node in walk(found) if node.op in (Ops.DIV, Ops.RECIP) and node.size > y.size]
+    assert divided == [quotient]
+    numbers = np.linspace(1.0, 2.0, x.size).reshape(x.shape), np.linspace(-3.0, 3.0, y.size).reshape(y.shape) + 0.01
+    expected = np.sum(-(numbers[0] ** 2) / numbers[1] ** 2, axis=axis, keepdims=True)
+    np.testing.assert_allclose(value(found[0], {x: numbers[0], y: numbers[1]}), expected, rtol=1e-13)
+
+
+def test_a_divisor_of_no_elements_has_slope_0() -> None:
+    x, y = leaf(0, 3), leaf(1, 3)
+    slopes = gradient(total(x / y.expand(x.shape)), [y])
+    assert value(slopes[0], {x: np.zeros((0, 3)), y: np.zeros((1, 3))}).tolist() == [[0.0, 0.0, 0.0]]
+
+
+def test_a_divisor_that_nothing_alive_reaches_has_slope_0() -> None:
+    x, y = leaf(2, 3), leaf(1, 3)
+    quotient = x / y.expand(x.shape)
+    slopes = gradient(total(y.expand(x.shape).ne(0).where(quotient, x)), [y])
+    assert value(slopes[0], {x: np.ones((2, 3)), y: np.array([[0.0, 2.0, 0.0]])}).tolist() == [[0.0, -0.5, 0.0]]
+
+
+QUOTIENTS: dict[str, Callable[[UOp], UOp]] = {
+    "exponential over a square": lambda x: x.unary(Ops.EXP) / (x * x + 1),
+    "sine of an exponential": lambda x: x.unary(Ops.EXP).unary(Ops.SIN),
+    "sine of an exponential over x": lambda x: x.unary(Ops.EXP).unary(Ops.SIN) / x,
+    "polynomials": lambda x: (x * x + 1) / (x * x * x + 2),
+    "logistic": lambda x: (1 + (-x).unary(Ops.EXP)).recip(),
+    "root over a logarithm": lambda x: (x * x + 1).unary(Ops.SQRT) / (x + 2).unary(Ops.LOG),
+}
+
+
+@pytest.mark.parametrize("name", QUOTIENTS)
+def test_nodes_of_derivatives_of_quotients_grow_by_two_and_a_half_an_order(name: str) -> None:
+    x = leaf(3)
+    y, sizes = QUOTIENTS[name](x), list[int]()
+    for _ in range(6):
+        (y,) = gradient(y, [x])
+        sizes.append(len(walk(simplify([y]))))
+    assert sizes[-1] <= sizes[0] * 2.5**5, sizes
+    assert sizes[-1] < 2000
 
 
 def test_gradients_of_a_matrix_product() -> None:

@@ -125,7 +125,11 @@ class _Cotangents:
             self.send_back(power.sources, places, [(power.rule(tuple(places)), flow)])
         elif node.op in PARTIALS:
             for s, factor in zip(node.src, factors_of(node), strict=True):
-                if factor is not None and s in self.dependent:
+                if factor is None or s not in self.dependent:
+                    continue
+                if node.op is Ops.DIV and s is not node.src[0] and self.is_broadcast(s):
+                    self.add(s.src[0], _to_divisor(node, flow))
+                else:
                     self.add(s, times(flow, factor))
         elif is_linear(node):
             alone = node.op is Ops.CONCAT and sum(s in self.dependent for s in node.src) == 1
@@ -135,6 +139,10 @@ class _Cotangents:
                 self.add(s, passed)
         else:
             self.send_linearized(node, flow)
+
+    def is_broadcast(self, node: UOp) -> bool:
+        """Whether what arrives at `node` may go to its source at once."""
+        return node.op is Ops.EXPAND and node.size > 0 and node not in self.targets
 
     def send_linearized(self, node: UOp, flow: Flow) -> None:
         rule = linearization_of(node)
@@ -193,6 +201,16 @@ class _Cotangents:
 def placeholder(x: UOp) -> UOp:
     """A tangent to be transposed or replaced again."""
     return x.variable()
+
+
+def _to_divisor(node: UOp, flow: Flow) -> Flow:
+    """What the quotient `node` sends to the source of its broadcast divisor: summed before it is divided, once for all
+    elements that have the divisor in common.
+    """
+    divisor = node.src[1]
+    summed, *_ = linear_backward(divisor, times(flow, -node))
+    assert summed is not None, divisor
+    return Flow(summed.raw / divisor.src[0], summed.active, summed.active is None)
 
 
 def _is_outer_product(ct: UOp) -> bool:
