@@ -8,8 +8,10 @@ import gc
 import sys
 import threading
 import time
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -20,6 +22,7 @@ from hypothesis import strategies as st
 import uopc_array as xp
 from uopc_array._array.at_once import IN_C
 from uopc_core import context
+from uopc_core.errors import TraceError
 from uopc_core.runtime.runner import prepare_runtime
 
 pytestmark = pytest.mark.skipif(IN_C is None, reason="calls in C have not been built in this environment")
@@ -60,8 +63,12 @@ def frames(call: Callable[[], Any]) -> int:
 
 def facts(x: Any) -> Any:
     """All that can be seen of a result."""
-    if isinstance(x, tuple):
-        return tuple(map(facts, x))
+    if isinstance(x, dict):
+        return type(x), {key: facts(item) for key, item in x.items()}  # in the order of the call that was traced
+    if isinstance(x, tuple | list):
+        return type(x), [facts(item) for item in x]
+    if not isinstance(x, xp.Array):
+        return type(x), x
     return x._is_number, x._is_writable, x.dtype, x.shape, np.asarray(x).tobytes()
 
 
@@ -150,6 +157,107 @@ def test_random_calls_one_after_the_other(data: st.DataObject) -> None:
         args = x, y, data.draw(numbers)
         for _ in range(data.draw(st.integers(1, 3))):
             assert facts(jitted(*args)) == facts(in_python(body, *args))
+
+
+def doubled(tree: Any) -> Any:
+    """The same containers, with twice the numbers."""
+    if isinstance(tree, dict):
+        return {key: doubled(item) for key, item in tree.items()}
+    if isinstance(tree, list | tuple):
+        items = [doubled(item) for item in tree]
+        return items if type(tree) is list else tuple(items)
+    return tree if tree is None or isinstance(tree, bool | str) else tree * 2.0
+
+
+def deep(x: Any, levels: int) -> Any:
+    return [deep(x, levels - 1)] if levels else x
+
+
+class Pair(NamedTuple):
+    x: Any
+    y: Any
+
+
+class OwnDict(dict[Any, Any]):
+    pass
+
+
+TREES: dict[str, Callable[[Any, Any], Any]] = {
+    "dict": lambda x, y: {"b": x, "a": y},
+    "dict in another order": lambda x, y: {"a": y, "b": x},
+    "dict of other names": lambda x, y: {"b": x, "c": y},
+    "dict of numbers": lambda x, y: {2: x, 1: y},
+    "dict of bools": lambda x, y: {2: x, True: y},
+    "dict of fewer": lambda x, y: {"b": x},
+    "dict of more": lambda x, y: {"b": x, "a": y, "c": x},
+    "dict of another": lambda x, y: {"b": {"a": y}, "a": x},
+    "list": lambda x, y: [x, y],
+    "tuple": lambda x, y: (x, y),
+    "list of lists": lambda x, y: [[x], [], [y, x]],
+    "nested": lambda x, y: [(x, {"w": y, "n": None}), ({}, "mode"), {"flag": True, "at": 0.5}],
+    "nested, with another flag": lambda x, y: [(x, {"w": y, "n": None}), ({}, "mode"), {"flag": False, "at": 0.5}],
+    "nested, with another text": lambda x, y: [(x, {"w": y, "n": None}), ({}, "Mode"), {"flag": True, "at": 0.5}],
+    "nested, with 1 for True": lambda x, y: [(x, {"w": y, "n": None}), ({}, "mode"), {"flag": 1, "at": 0.5}],
+    "nested, of arrays": lambda x, y: [(x, {"w": y, "n": None}), ({}, "mode"), {"flag": True}],
+    "named": lambda x, y: Pair(x, y),
+    "ordered": lambda x, y: OrderedDict(b=x, a=y),
+    "with defaults": lambda x, y: defaultdict(list, b=x, a=y),
+    "deep": lambda x, y: [deep(x, 20), y],
+    "of 80": lambda x, y: [x, y] * 40,
+}
+LEAVES: list[tuple[Any, Any]] = [
+    (xp.asarray([1.0, 2.0]), xp.asarray([[3.0]])),
+    (xp.asarray([1.0, 2.0, 3.0]), xp.asarray([[3.0]])),
+    (xp.asarray([1.0, 2.0]), 2.5),
+    (np.array([1.0, 2.0]), xp.asarray([1, 2])),
+]
+
+
+def with_number(tree: Any, at: Any = 1.0) -> Any:
+    return doubled(tree), at * 2.0
+
+
+@cache
+def expected_of(name: str, i: int) -> Any:
+    return facts(in_python(with_number, TREES[name](*LEAVES[i])))
+
+
+@pytest.mark.parametrize("first", ["dict", "list of lists", "nested", "nested, of arrays", "of 80"])
+def test_containers_give_what_python_gives(first: str) -> None:
+    jitted = xp.jit(with_number)
+    for _ in range(4):
+        jitted(TREES[first](*LEAVES[0]))
+    for name, make in TREES.items():
+        for i, leaves in enumerate(LEAVES):
+            for _ in range(2):
+                assert facts(jitted(make(*leaves))) == expected_of(name, i), name
+    with pytest.raises(TraceError, match="hashable"):
+        jitted(OwnDict(TREES["dict"](*LEAVES[0])))
+
+
+@pytest.mark.parametrize("name", ["dict", "dict of numbers", "list", "tuple", "list of lists", "nested, of arrays"])
+def test_containers_go_through_no_python(name: str) -> None:
+    x, y = LEAVES[0]
+    tree = TREES[name](x, y)
+    jitted = prepared(doubled, tree)
+    assert frames(lambda: jitted(tree)) == 0
+    named = xp.jit(lambda *, tree, rate: (doubled(tree), rate * 2))
+    for _ in range(4):
+        named(tree=tree, rate=x)
+    assert frames(lambda: named(rate=x, tree=tree)) == 0
+    assert frames(lambda: named(rate=y, tree=tree)) > 0
+    assert facts(named(tree=tree, rate=x)) == facts((doubled(tree), x * 2))
+
+
+def test_a_container_that_changes_is_read_as_it_is() -> None:
+    x, y = LEAVES[0]
+    tree = {"layers": [x, x]}
+    jitted = prepared(doubled, tree)
+    tree["layers"].append(y)
+    assert facts(jitted(tree)) == facts(doubled(tree))
+    tree["layers"][:] = [x]
+    assert facts(jitted(tree)) == facts(doubled(tree))
+    assert np.asarray(xp.grad(lambda x: xp.sum(jitted({"layers": [x, x]})["layers"][0]))(x)).tolist() == [2.0, 2.0]
 
 
 def test_results_are_nobody_elses() -> None:
@@ -365,12 +473,16 @@ def test_counts_of_references_stay() -> None:
     x, n = xp.asarray([1.0, 2.0, 3.0]), xp.asarray(2.0)[()]
     jitted = prepared(lambda x, n, a: (x * n + a, xp.sum(x)), x, n, 2.0)
     table = prepared(lambda t, i: t[i], x, xp.asarray([0, 1]))
+    tree = {"w": x, "layers": [(x, n), (n, None)], "mode": "mean"}
+    doubles = prepared(doubled, tree)
     outside = xp.asarray([0, 9])
-    held = [x, n, jitted._prepared[0], jitted, x._uop, xp.Array, x.shape]
+    held = [x, n, tree, "mean", doubles._prepared[0], jitted._prepared[0], jitted, x._uop, xp.Array, x.shape]
 
     def calls() -> None:
         for _ in range(100):
             jitted(x, n, 2.0)
+            doubles(tree)
+            doubles({**tree, "layers": [(x, n), (x, None)]})  # refused after some leaves
             with pytest.raises(IndexError):
                 table(x, outside)
 

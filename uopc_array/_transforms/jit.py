@@ -26,7 +26,7 @@ from uopc_array._array.tracing import StateNeededError
 from uopc_array._transforms.boxes import CellBox, NamesBox
 from uopc_array._transforms.captures import Walk
 from uopc_array._transforms.inputs import Arguments, Memo, SharedView, views_among
-from uopc_array._transforms.prepared import NOT_YET, Condition, prepared_call
+from uopc_array._transforms.prepared import NOT_YET, Condition, prepared_call, structure_of
 from uopc_array._transforms.traces import Trace, call_trace, make_trace
 from uopc_array._transforms.transformed import TracedFunction, check_function
 from uopc_core import SETTINGS, Buffer, Ops, UOp
@@ -129,7 +129,7 @@ class _Jitted(TracedFunction, Generic[P, R]):
                 if trace is not None and trace.is_plain:
                     captured = state.handles
                     if trace.offered is not state:
-                        self._prepare(trace, state, args)
+                        self._prepare(trace, state, args, None)
                     if not captured:
                         return trace.run_one(values) if trace.is_quick and len(values) == len(args) else trace.run(args)
                     if not any([x._uop.flags for x in captured]):
@@ -139,15 +139,26 @@ class _Jitted(TracedFunction, Generic[P, R]):
         except Exception as error:
             raise shortened(error) from error.__cause__
 
-    def _prepare(self, trace: Trace, state: _State, args: tuple[Any, ...]) -> None:
-        """Have calls like this made by C from now on, where they can be."""
+    def _prepare(self, trace: Trace, state: _State, args: Sequence[Any], structure: Any) -> None:
+        """Have calls like this made by C from now on, where they can be; see `prepared_call`."""
         conditions = state.conditions()
-        prepared = None if conditions is None else prepared_call(trace, state, conditions, state.handles, args)
+        prepared = None
+        if conditions is not None:
+            prepared = prepared_call(trace, state, conditions, state.handles, args, structure)
         if prepared is NOT_YET:
             return
         trace.offered = state
         if prepared is not None:
             self._prepared = (prepared, *self._prepared[: MAX_PREPARED - 1])
+
+    def _prepare_in_full(self, trace: Trace, state: _State, given: Arguments) -> None:
+        """The same for arguments in containers, by name, or of which some are part of the structure."""
+        is_static = self._static_argnums or self._static_argnames or given.walk is not None
+        structure = None if is_static else structure_of(given)
+        if structure is None:
+            trace.offered = state
+        else:
+            self._prepare(trace, state, given.inputs[len(state.handles) :], structure)
 
     def _call_in_full(self, state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
@@ -204,6 +215,8 @@ class _Jitted(TracedFunction, Generic[P, R]):
             views = views_among(given.inputs)
             if views:
                 trace = self._trace(given, views)
+        if trace.is_plain and trace.offered is not state and IN_C is not None:
+            self._prepare_in_full(trace, state, given)
         result = call_trace(trace, given, views)
         if given.walk is not None and not trace.changes:
             self._memo = given.memo()

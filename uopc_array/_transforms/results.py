@@ -15,11 +15,11 @@ from uopc_array._array.lenses import Lens
 from uopc_array._array.tracing import Record
 from uopc_array._array.view import View
 from uopc_array._transforms.captures import Walk
-from uopc_array._transforms.trees import TreeDef, flatten, flatten_until, unflatten
+from uopc_array._transforms.trees import TreeDef, flatten_until, unflatten
 from uopc_core import UOp
 from uopc_core.errors import TraceError
 
-__all__ = ["CallResults", "Encoder", "Template"]
+__all__ = ["CallResults", "Constant", "Encoder", "Made", "Template"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class _Given:
 
 
 @dataclass(frozen=True)
-class _Made:
+class Made:
     """A new array or number on the node of this number."""
 
     number: int
@@ -40,7 +40,7 @@ class _Made:
 class _ViewOf:
     """A view of another array."""
 
-    base: _Given | _Made
+    base: _Given | Made
     lenses: tuple[Lens, ...]
 
 
@@ -52,12 +52,12 @@ class _Owner:
 
 
 @dataclass(frozen=True)
-class _Constant:
+class Constant:
     value: Any
 
 
 _ITERATOR: type[Any] = Iterator
-_Part = _Given | _Made | _ViewOf | _Owner | _Constant
+_Part = _Given | Made | _ViewOf | _Owner | Constant
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,7 @@ class Template:
     @property
     def is_made(self) -> bool:
         """Whether it is one new array and no container."""
-        return self.treedef.is_leaf() and isinstance(self.parts[0], _Made)
-
-    def made_in_tuple(self) -> list[int]:
-        """The numbers of the new arrays, where it is a tuple of these and nothing else; else none."""
-        if self.treedef != flatten((0,) * len(self.parts))[1]:
-            return []
-        made = [part.number for part in self.parts if isinstance(part, _Made)]
-        return made if len(made) == len(self.parts) else []
+        return self.treedef.is_leaf() and isinstance(self.parts[0], Made)
 
 
 @dataclass
@@ -106,7 +99,7 @@ class CallResults:
         return unflatten(template.treedef, [self._part(part) for part in template.parts])
 
     def _part(self, part: _Part) -> Any:
-        if isinstance(part, _Made):
+        if isinstance(part, Made):
             return self._array(part.number)
         if isinstance(part, _Given):
             return self.inputs[part.number]
@@ -195,16 +188,16 @@ class Encoder:
         alias = leaf._alias
         base = self._known(alias.base) if isinstance(alias, View) else None
         if base is None or not isinstance(alias, View):
-            return _Made(self.add(leaf))
+            return Made(self.add(leaf))
         return _ViewOf(base, alias.steps())
 
-    def _known(self, handle: Any) -> _Given | _Made | None:
+    def _known(self, handle: Any) -> _Given | Made | None:
         if id(handle) in self._given:
             return _Given(self._given[id(handle)])
         number = self._numbers.get(id(handle))
-        return None if number is None else _Made(number)
+        return None if number is None else Made(number)
 
-    def _constant(self, leaf: Any) -> _Constant:
+    def _constant(self, leaf: Any) -> Constant:
         if isinstance(leaf, _ITERATOR):
             raise TraceError(
                 f"jit: {self._record.function} returns or stores an iterator ({_name_of(leaf)}), which would hold "
@@ -218,7 +211,7 @@ class Encoder:
                 f"jit: {self._record.function} returns or stores {_name_of(leaf)}, which holds arrays where jit "
                 "does not look for them; return the arrays themselves, in tuples, lists, dicts or a registered pytree"
             )
-        return _Constant(leaf)
+        return Constant(leaf)
 
 
 def _name_of(value: object) -> str:

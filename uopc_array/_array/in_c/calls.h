@@ -3,7 +3,7 @@
 
    A `PreparedCall` is made by Python of a call that has run; where anything is not as it was then, Python is asked. */
 
-enum { MOST_ARGUMENTS = 24, MOST_CONDITIONS = 32, MOST_POINTERS = 64, MOST_SCALARS = 16 };
+enum { MOST_ARGUMENTS = 64, MOST_CONDITIONS = 32, MOST_POINTERS = 192, MOST_SCALARS = 16 };
 enum { SCALAR_BYTES = 16, ALIGNMENT = 64 };
 enum { IN_MEMORY, NUMBER, PYTHON_FLOAT, PYTHON_INT };
 
@@ -25,10 +25,11 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *settings, *state, *conditions, *captured, *kept;
+    PyObject *structure, *form;             /* of the arguments and of the result; None is of neither */
     Entry entry;
     const void *program;
     int64_t threads;
-    int keeps_lock, is_tuple, has_large_outputs;
+    int keeps_lock, has_large_outputs;
     int n_arguments, n_inputs, n_outputs, n_temporaries, n_scalars;
     Argument arguments[MOST_ARGUMENTS];
     int input_of[MOST_POINTERS];            /* numbers of arguments, or -1 */
@@ -48,6 +49,8 @@ static int prepared_traverse(PreparedCall *self, visitproc visit, void *arg)
     Py_VISIT(self->conditions);
     Py_VISIT(self->captured);
     Py_VISIT(self->kept);
+    Py_VISIT(self->structure);
+    Py_VISIT(self->form);
     return 0;
 }
 
@@ -57,6 +60,8 @@ static int prepared_clear(PreparedCall *self)
     Py_CLEAR(self->conditions);
     Py_CLEAR(self->captured);
     Py_CLEAR(self->kept);
+    Py_CLEAR(self->structure);
+    Py_CLEAR(self->form);
     return 0;
 }
 
@@ -177,6 +182,18 @@ static int are_as_before(PyObject *conditions)
     return 1;
 }
 
+/* The result of a call, of arrays that have been filled and of numbers where there is NULL; the arrays are taken over. */
+static PyObject *result_of(const PreparedCall *self, PyObject **outputs, char (*room)[SCALAR_BYTES])
+{
+    for (int i = 0; i < self->n_outputs; i++) {
+        PyObject *value = outputs[i];
+        if (value == NULL) value = PyArray_Scalar(room[i], self->dtypes[i], NULL);
+        outputs[i] = value == NULL ? NULL : new_array(value, Py_NewRef(Py_None));
+        if (outputs[i] == NULL) return NULL;
+    }
+    return self->form == Py_None ? Py_NewRef(outputs[0]) : put_together(self->form, outputs);
+}
+
 /* What the program gives for these arguments; NULL, without an exception, where it is for Python. The caller holds
    `self` meanwhile. */
 static PyObject *called(PreparedCall *self, PyObject *args)
@@ -191,8 +208,10 @@ static PyObject *called(PreparedCall *self, PyObject *args)
     _Alignas(ALIGNMENT) char block[(MOST_POINTERS / 2 + MOST_SCALARS) * SCALAR_BYTES];
     _Alignas(SCALAR_BYTES) char numbers[MOST_ARGUMENTS][SCALAR_BYTES], room[MOST_ARGUMENTS][SCALAR_BYTES];
     char *arena = NULL;
-    PyObject *keepers[MOST_ARGUMENTS] = {NULL}, *outputs[MOST_ARGUMENTS] = {NULL}, *result = NULL;
-    uint64_t addresses[MOST_ARGUMENTS] = {0}, *pointers = (uint64_t *)block;
+    PyObject *keepers[MOST_ARGUMENTS], *outputs[MOST_ARGUMENTS], *result = NULL;
+    uint64_t addresses[MOST_ARGUMENTS], *pointers = (uint64_t *)block;
+    for (int i = 0; i < self->n_arguments; i++) keepers[i] = NULL;
+    for (int i = 0; i < self->n_outputs; i++) outputs[i] = NULL;
 
     for (int i = 0; i < self->n_arguments; i++) {
         const Argument *expected = &self->arguments[i];
@@ -241,26 +260,10 @@ static PyObject *called(PreparedCall *self, PyObject *args)
         has_failed = self->entry(self->program, block, self->threads);
         Py_END_ALLOW_THREADS
     }
-    if (!has_failed) {  /* else Python does it again, and says what is wrong */
-        result = self->is_tuple ? PyTuple_New(self->n_outputs) : NULL;
-        for (int i = 0; i < self->n_outputs && (!self->is_tuple || result != NULL); i++) {
-            PyObject *value = outputs[i];
-            outputs[i] = NULL;
-            if (value == NULL) value = PyArray_Scalar(room[i], self->dtypes[i], NULL);
-            PyObject *x = value == NULL ? NULL : new_array(value, Py_NewRef(Py_None));
-            if (!self->is_tuple)
-                result = x;
-            else if (x == NULL)
-                Py_CLEAR(result);
-            else
-                PyTuple_SET_ITEM(result, i, x);
-        }
-    }
+    if (!has_failed) result = result_of(self, outputs, room);  /* else Python does it again, and says what is wrong */
 end:
-    for (int i = 0; i < MOST_ARGUMENTS; i++) {
-        Py_XDECREF(keepers[i]);
-        Py_XDECREF(outputs[i]);
-    }
+    for (int i = 0; i < self->n_arguments; i++) Py_XDECREF(keepers[i]);
+    for (int i = 0; i < self->n_outputs; i++) Py_XDECREF(outputs[i]);
     PyMem_RawFree(arena);
     if (result == NULL) PyErr_Clear();
     return result;
@@ -269,13 +272,20 @@ end:
 /* f(*args, **kwargs) of a jitted function. */
 static PyObject *call(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    if (Py_TYPE(self) == function_type && (kwargs == NULL || PyDict_GET_SIZE(kwargs) == 0)) {
+    if (Py_TYPE(self) == function_type) {
+        int has_names = kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0;
         PyObject *prepared = Py_XNewRef(SLOT(self, at_prepared)), *result = NULL;
         Py_ssize_t n = prepared != NULL && PyTuple_CheckExact(prepared) ? PyTuple_GET_SIZE(prepared) : 0;
         for (Py_ssize_t i = 0; result == NULL && i < n; i++) {
-            PyObject *one = PyTuple_GET_ITEM(prepared, i);
-            if (Py_TYPE(one) == &PreparedCallType && SLOT(self, at_state) == ((PreparedCall *)one)->state)
-                result = called((PreparedCall *)one, args);
+            PreparedCall *one = (PreparedCall *)PyTuple_GET_ITEM(prepared, i);
+            if (Py_TYPE(one) != &PreparedCallType || SLOT(self, at_state) != one->state) continue;
+            if (one->structure == Py_None) {
+                if (!has_names) result = called(one, args);
+                continue;
+            }
+            PyObject *leaves = leaves_of(one->structure, args, kwargs);
+            if (leaves != NULL) result = called(one, leaves);
+            Py_XDECREF(leaves);
         }
         Py_XDECREF(prepared);
         if (result != NULL) return result;
@@ -398,8 +408,8 @@ static int take_scalars(PreparedCall *self, PyObject *scalars)
 }
 
 PyDoc_STRVAR(prepare_call_doc,
-    "prepare_call(settings, state, conditions, captured, entry, program, threads, keeps_lock, arguments, inputs, "
-    "outputs, is_tuple, offsets, arena_bytes, scalars, kept)\n--\n\n"
+    "prepare_call(settings, state, conditions, captured, entry, program, threads, keeps_lock, structure, arguments, "
+    "inputs, outputs, form, offsets, arena_bytes, scalars, kept)\n--\n\n"
     "A PreparedCall; None where it would take more room than there is.\n\n"
     "Args:\n"
     "    settings: those in force, by identity.\n"
@@ -408,10 +418,11 @@ PyDoc_STRVAR(prepare_call_doc,
     "    captured: arrays that are arguments before those of the call.\n"
     "    entry, program, threads: addresses, and the number that the entry is given.\n"
     "    keeps_lock: whether other threads wait meanwhile.\n"
-    "    arguments: of each the kind (0 in memory, 1 a number of ours, 2 a float, 3 an int), its shape and dtype.\n"
+    "    structure: forms of the arguments and of those by name, and the number of leaves; None: each is a leaf.\n"
+    "    arguments: of each leaf the kind (0 in memory, 1 a number of ours, 2 a float, 3 an int), its shape and dtype.\n"
     "    inputs: of each pointer the number of an argument, or -1 and an address.\n"
     "    outputs: of each its shape and dtype.\n"
-    "    is_tuple: whether the result is a tuple of them.\n"
+    "    form: of the result, see `containers.h`; None is the one output.\n"
     "    offsets, arena_bytes: of temporaries.\n"
     "    scalars: of each the kind of its dtype, and the number of an argument, or -1 and a number.\n"
     "    kept: what the addresses belong to.");
@@ -419,14 +430,15 @@ PyDoc_STRVAR(prepare_call_doc,
 static PyObject *prepare_call(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *settings, *state, *conditions, *captured, *arguments, *inputs, *outputs, *offsets, *scalars, *kept;
+    PyObject *structure, *form;
     unsigned long long entry, program;
     long long threads;
-    int keeps_lock, is_tuple;
+    int keeps_lock;
     Py_ssize_t arena_bytes;
-    if (!PyArg_ParseTuple(args, "OOO!O!KKLpO!O!O!pO!nO!O", &settings, &state, &PyTuple_Type, &conditions,
+    if (!PyArg_ParseTuple(args, "OOO!O!KKLpOO!O!O!OO!nO!O", &settings, &state, &PyTuple_Type, &conditions,
                           &PyTuple_Type, &captured, &entry, &program, &threads,
-                          &keeps_lock, &PyTuple_Type, &arguments, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs,
-                          &is_tuple, &PyTuple_Type, &offsets, &arena_bytes, &PyTuple_Type, &scalars, &kept))
+                          &keeps_lock, &structure, &PyTuple_Type, &arguments, &PyTuple_Type, &inputs, &PyTuple_Type,
+                          &outputs, &form, &PyTuple_Type, &offsets, &arena_bytes, &PyTuple_Type, &scalars, &kept))
         return NULL;
     PreparedCall *self = PyObject_GC_New(PreparedCall, &PreparedCallType);
     if (self == NULL) return NULL;
@@ -436,15 +448,18 @@ static PyObject *prepare_call(PyObject *Py_UNUSED(module), PyObject *args)
     self->conditions = Py_NewRef(conditions);
     self->captured = Py_NewRef(captured);
     self->kept = Py_NewRef(kept);
+    self->structure = Py_NewRef(structure);
+    self->form = Py_NewRef(form);
     self->entry = (Entry)(uintptr_t)entry;
     self->program = (const void *)(uintptr_t)program;
     self->threads = threads;
     self->keeps_lock = keeps_lock;
-    self->is_tuple = is_tuple;
     self->arena_bytes = arena_bytes;
     PyObject_GC_Track(self);
     if (are_conditions(conditions) && take_arguments(self, arguments) && take_outputs(self, outputs) &&
-        take_pointers(self, inputs, offsets) && take_scalars(self, scalars))
+        take_pointers(self, inputs, offsets) && take_scalars(self, scalars) &&
+        is_structure(structure, self->n_arguments) &&
+        (form == Py_None ? self->n_outputs == 1 : is_form(form, self->n_outputs, 0)))
         return (PyObject *)self;
     Py_DECREF(self);
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);

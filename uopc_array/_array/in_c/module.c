@@ -18,6 +18,7 @@
 #include "operators.h"
 #include "items.h"
 #include "functions.h"
+#include "containers.h"
 #include "calls.h"
 
 /* ------------------------------------------------------------------------------------------------------- the type */
