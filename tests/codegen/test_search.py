@@ -15,6 +15,7 @@ from uopc_core.ir.uop import UOp
 
 REAL = [dtype for dtype in DTYPES if not is_complex(dtype)]
 LENGTHS = (1, 17, 256, 1000)
+BLOCKS = (63, 64, 65, 255, 256, 257, 320, 575, 576, 600)  # blocks are of 256, and of 64 what is left
 
 
 def rows(dtype, n):
@@ -48,6 +49,18 @@ def test_the_place_is_numpys(how, dtype):
                     np.testing.assert_array_equal(np.asarray(got), wanted, f"{name} of {n}, {tier}")
                     whole = getattr(xp, how)(xp.asarray(given))
                     assert int(whole) == getattr(np, how)(given), (name, n, tier)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", [dtypes.bool, dtypes.uint8, dtypes.int16, dtypes.float32, dtypes.float64], ids=str)
+def test_each_place_of_a_block_is_found(dtype):
+    for n in BLOCKS:
+        x = np.zeros((n, n), dtype)
+        x[np.tri(n, dtype=bool).T] = 1  # row i holds from place i on
+        turned = x[::-1, ::-1]
+        with context(tier="compile"):
+            np.testing.assert_array_equal(np.asarray(xp.argmax(xp.asarray(x), axis=1)), np.arange(n))
+            np.testing.assert_array_equal(np.asarray(xp.argmin(xp.asarray(turned), axis=1)), turned.argmin(1))
 
 
 def search(shape, condition, op, otherwise, place=None):

@@ -296,18 +296,36 @@ static __attribute__((noinline)) T running_T(T *restrict inside, T *restrict bef
     }
 }
 
+/* the first of 64 bytes in which one bit is set, of each the bit `at`, else 64 */
+static inline int first_with_bit(const uint64_t *words, int at) {
+    uint64_t bits = 0;
+    for (int k = 0; k < 8; k++) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        const uint64_t word = words[k];
+#else
+        const uint64_t word = __builtin_bswap64(words[k]);
+#endif
+        bits |= ((word >> at & 0x0101010101010101ULL) * 0x0102040810204080ULL >> 56) << 8 * k;
+    }
+    return bits ? __builtin_ctzll(bits) : 64;
+}
+
 /* the first of 64 truth values that holds, else 64 */
 static inline int first_of_64(const unsigned char *holds) {
     uint64_t w[8];
     __builtin_memcpy(w, holds, 64);
-    if (!((w[0] | w[1]) | (w[2] | w[3]) | ((w[4] | w[5]) | (w[6] | w[7])))) return 64;
-    int word = 0;
-    while (!w[word]) word++;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return 8 * word + __builtin_ctzll(w[word]) / 8;
-#else
-    return 8 * word + __builtin_clzll(w[word]) / 8;
-#endif
+    return first_with_bit(w, 0);
+}
+
+/* the same of 256: bit k of a byte is that of the truth value 64 k places on */
+static inline int first_of_256(const unsigned char *holds) {
+    uint64_t w[8];
+    __builtin_memcpy(w, holds, 64);
+    uint64_t any = (w[0] | w[1]) | (w[2] | w[3]) | ((w[4] | w[5]) | (w[6] | w[7]));
+    if (!any) return 256;
+    any |= any >> 32, any |= any >> 16, any |= any >> 8;
+    const int at = __builtin_ctzll(any);
+    return 64 * at + first_with_bit(w, at);
 }
 
 /* -------------------------------------------------------------------------------------- reductions of rows side by side */
