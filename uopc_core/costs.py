@@ -61,11 +61,11 @@ __all__ = [
     "START_LINES",
     "THREADLESS_WORK",
     "TILE",
+    "TILES",
+    "TILE_ROOMS",
     "TILE_SIDES",
     "TOO_SMALL",
     "TURNED_SIDES",
-    "WIDE_TILE",
-    "WIDE_TILES",
     "WORK_OF_A_THREAD",
 ]
 
@@ -162,9 +162,12 @@ SMALL_ROWS_WORK = 1 << 18  # unless all work is that little: 20 us
 #
 LINE_BYTES = 64  # of the cache, that come and go together
 AHEAD_ROWS = 16  # that are asked for before their turn, where the machine does not see by itself that they will be read
-# Columns that a reduction over leading axes works on at a time: many where there are so many wide tiles, since the
-# machine reads runs of some 4 KB at full speed, and few where that would leave nothing for other threads.
-TILE, WIDE_TILE, WIDE_TILES = 256, 1024, 4
+# From so many columns on, a reduction over leading axes works on so many at a time: many, since the machine reads runs
+# of some KB at full speed, but few enough that there is work for several threads, unless all are hardly a tile more.
+# In memory a tile has one of two widths, so that kernels for many shapes have one text.
+TILE = 256
+TILES = (4096, 1024), (1024, 512), (512, TILE), (TILE + 1, 512), (0, TILE)
+TILE_ROOMS = 512, 1024
 CROSSED_ELEMENTS = 8192  # of a column that is put in order before it is added up; several fit into the cache
 LEAST_CROSSED = 16  # along either loop, below which there is no block of a sum to be put in order
 JUMP_ELEMENTS = 16  # from one access to the next: of doubles two lines, so each line is read for one element

@@ -26,7 +26,7 @@ from uopc_core.loop.loop_ir import (
     Statement,
     TileReduce,
 )
-from uopc_core.loop.nest import tile_size
+from uopc_core.loop.nest import tile_room, tile_size
 from uopc_core.loop.space import identity_of
 
 __all__ = ["TileWriter"]
@@ -40,19 +40,19 @@ class TileWriter(RowWriter):
     def tile_reduce(self, item: TileReduce) -> None:
         extent = item.var.extent
         wide = tile_size(extent)
-        size = extent if extent <= 16 else wide
+        size, step = tile_room(extent), self.lift(wide)
         if item.parallel:
             self.open("for (int64_t t = begin; t < end; t++)")
         elif extent > wide:
             self.open(f"for (int64_t t = 0; t < {self.lift(-(-extent // wide))}; t++)")
         else:
             self.open("for (int t = 0; t < 1; t++)")
-        self.line(f"const int64_t tile = t * {wide};")
+        self.line(f"const int64_t tile = t * {step};")
         if extent <= 16:
             count = str(extent)
         else:
             n = self.integer(extent)
-            self.line(f"const int64_t m = {n} - tile < {wide} ? {n} - tile : {wide};")
+            self.line(f"const int64_t m = {n} - tile < {step} ? {n} - tile : {step};")
             count = "m"
         for acc in item.accs:
             self.line(f"{C_TYPES[acc.dtype]} {acc.name}_[{size}];")

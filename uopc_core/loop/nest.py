@@ -15,9 +15,8 @@ from uopc_core.costs import (
     MAX_SEGMENTS,
     MAX_STATEMENTS,
     PART_ELEMENTS,
-    TILE,
-    WIDE_TILE,
-    WIDE_TILES,
+    TILE_ROOMS,
+    TILES,
 )
 from uopc_core.dtype import is_inexact
 from uopc_core.ir.op import Ops
@@ -67,6 +66,7 @@ __all__ = [
     "place_map",
     "place_rows",
     "tile_of",
+    "tile_room",
     "tile_size",
     "wrap_loops",
 ]
@@ -305,7 +305,12 @@ def order_reduced(loops: Sequence[Var], accs: Iterable[Acc], statements: Sequenc
 
 def tile_size(extent: int) -> int:
     """How many of `extent` columns are reduced side by side."""
-    return WIDE_TILE if extent >= WIDE_TILES * WIDE_TILE else TILE
+    return next(tile for least, tile in TILES if extent >= least)
+
+
+def tile_room(extent: int) -> int:
+    """How many of `extent` columns there is memory for."""
+    return extent if extent <= 16 else next(room for room in TILE_ROOMS if room >= tile_size(extent))
 
 
 def tile_of(kept: Sequence[Var], reduced: Sequence[Var], statements: Sequence[Statement]) -> Var | None:
