@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from uopc_core.transform.checkpoint import checkpoint
     from uopc_core.transform.gradient import gradient, pull_back
     from uopc_core.transform.jvp import jvp
+    from uopc_core.transform.repeated import repeated
     from uopc_core.transform.vmap import batch
 
 __all__ = [
@@ -136,6 +137,7 @@ __all__ = [
     "realize_all",
     "register_executor",
     "register_extern",
+    "repeated",
     "searchsorted_vector",
     "sort_last_axis",
     "to_uir",
@@ -161,9 +163,12 @@ _LATE = {
     "pull_back": "uopc_core.transform.gradient",
     "jvp": "uopc_core.transform.jvp",
     "batch": "uopc_core.transform.vmap",
+    "repeated": "uopc_core.transform.repeated",
     "checkpoint": "uopc_core.transform.checkpoint",
 }
-compute_with(*[_LATE[name] for name in ("Executable", "gradient", "pull_back", "jvp", "batch", "checkpoint")])
+compute_with(
+    *[_LATE[name] for name in ("Executable", "gradient", "pull_back", "jvp", "batch", "checkpoint", "repeated")]
+)
 
 
 def __getattr__(name: str) -> Any:

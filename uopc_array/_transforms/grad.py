@@ -59,6 +59,10 @@ class _Variables:
         """`nodes` with the variables replaced by what they stand for: they carry no history of this derivative."""
         return substitute(nodes, dict(zip(self.nodes, self.sources, strict=True)), TRACKED | HIDDEN)
 
+    def closed(self, name: str, roots: Sequence[UOp], transform: Callable[[], Sequence[UOp]]) -> list[UOp]:
+        """What the transformation of this `name` gives of `roots`, of which it is a pure function; closed."""
+        return [*uopc_core.repeated(name, roots, self.nodes, self.sources, transform, self.close)]
+
     def wrap(self, nodes: Sequence[UOp]) -> list[Array]:
         """What belongs to the variables, as numbers and arrays as they are."""
         return [handle._same_kind(node) for handle, node in zip(self.handles, nodes, strict=True)]
@@ -225,11 +229,10 @@ def _reverse(name: str, f: UserFunction, argnums: int | Sequence[int], has_aux: 
         out = variables.run(f, kwargs)
         value, aux = _split_aux(name, out) if has_aux else (out, None)
         root = _scalar_output(name, value)
-        gradients = uopc_core.gradient(root, variables.nodes) if is_float(root.dtype) else _zeros(variables.nodes)
         aux_leaves, aux_tree = flatten(aux)
-        traced = [leaf._uop for leaf in aux_leaves if isinstance(leaf, Array)]
-        closed = variables.close([root, *gradients, *traced])
-        n = 1 + len(gradients)
+        roots = [root, *[leaf._uop for leaf in aux_leaves if isinstance(leaf, Array)]]
+        closed = variables.closed("gradient", roots, lambda: [root, *_gradients(root, variables.nodes), *roots[1:]])
+        n = 1 + len(variables.nodes)
         first, arrays, rest = wrap_like(value, closed[0]), variables.wrap(closed[1:n]), iter(closed[n:])
         others = [x._same_kind(next(rest)) if isinstance(x, Array) else x for x in aux_leaves]
         trees = variables.unflatten(arrays)
@@ -239,7 +242,9 @@ def _reverse(name: str, f: UserFunction, argnums: int | Sequence[int], has_aux: 
     return differentiated
 
 
-def _zeros(nodes: Sequence[UOp]) -> list[UOp]:
+def _gradients(root: UOp, nodes: Sequence[UOp]) -> list[UOp]:
+    if is_float(root.dtype):
+        return uopc_core.gradient(root, nodes)
     return [composite.zeros_like(node) for node in nodes]
 
 
@@ -344,7 +349,8 @@ def _value_and_pullback(f: UserFunction, primals: tuple[Any, ...]) -> tuple[Any,
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         seeds = _like("vjp", cotangent, outputs.treedef, outputs.nodes)
-        nodes = variables.close(uopc_core.pull_back(outputs.nodes, seeds, variables.nodes))
+        roots = [*outputs.nodes, *seeds]
+        nodes = variables.closed("vjp", roots, lambda: uopc_core.pull_back(outputs.nodes, seeds, variables.nodes))
         return tuple(variables.unflatten(variables.wrap(nodes)))
 
     return outputs.wrap(variables.close(outputs.nodes)), pull
@@ -389,7 +395,9 @@ def _value_and_pushed(f: UserFunction, primals: Sequence[Any], tangents: Sequenc
     treedef = flatten(arguments)[1]
     directions = _like("jvp", _arguments("tangents", tangents), treedef, variables.nodes)
     outputs = _outputs("jvp", variables.run(f))
-    pushed = uopc_core.jvp(outputs.nodes, variables.nodes, directions)
-    closed = variables.close([*outputs.nodes, *pushed])
+    roots = [*outputs.nodes, *directions]
     n = len(outputs.nodes)
+    closed = variables.closed(
+        "jvp", roots, lambda: [*outputs.nodes, *uopc_core.jvp(outputs.nodes, variables.nodes, directions)]
+    )
     return outputs.wrap(closed[:n]), outputs.wrap(closed[n:])

@@ -133,8 +133,8 @@ class UOp:
 
     @staticmethod
     def of_type(op: Ops, src: tuple[UOp, ...], arg: Any, shape: Shape, dtype: DType) -> UOp:
-        """As `new`, of an op whose dtype follows from its sources, for who knows the shape and the dtype already."""
-        key = (op, src, arg, None)
+        """As `new`, no CONST, for who knows the shape and the dtype already."""
+        key = (op, src, arg, dtype if op in TYPED_BY_DTYPE else None)
         ref = _table.get(key)
         if ref is not None:
             node = ref()

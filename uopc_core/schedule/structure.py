@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 from weakref import ref
 
+from uopc_core.ir.alike import ANY, Row, Source, are_alike
 from uopc_core.ir.composite import const_of, unbroadcast
 from uopc_core.ir.op import CALLS, FOR_DERIVATIVES, Ops
 from uopc_core.ir.uop import TRACED, Scalar, UOp
@@ -23,7 +24,6 @@ from uopc_core.schedule.shared import most_references, read_by_others
 __all__ = ["Recognised", "Structure", "keep_structure", "recognise"]
 
 _CONST = Ops.CONST
-_ANY = object()  # in the place of an argument that means something to derivatives only
 MAX_NODES = 1024  # of a graph that is kept
 MAX_STRUCTURES = 1024
 _MOST_ALIKE = 8  # structures whose roots look alike that are looked at
@@ -56,14 +56,6 @@ class _Slot:
             return None
         self.latest = (node, number)
         return number
-
-
-# what stands at a source: None a node that was not met before, an int the number of one that was, a literal constant,
-# or the slot of another
-_Source = UOp | _Slot | int | None
-# op (None of memory), argument (the shape of memory), dtype, whether a handle stands for it where that matters, how
-# many sources, and what stands there (None where all are new)
-_Row = tuple[Ops | None, Any, Any, bool | None, int, tuple[_Source, ...] | None]
 
 
 class Recognised:
@@ -107,14 +99,14 @@ class Structure:
         roots = canonical.outputs[: self.n_roots]
         numbers = {root: i for i, root in enumerate(roots)}
         nodes = [*roots]
-        rows: list[_Row] = []
+        rows: list[Row] = []
         slots: list[tuple[UOp, int]] = []
         for node in nodes:
             if node in canonical.leaves:
                 rows.append((None, node.shape, node.dtype, None, 0, None))
                 continue
             op, src = sources[node]
-            places: list[_Source] = []
+            places: list[Source] = []
             for i, s in enumerate(src):
                 if s in numbers:
                     places.append(numbers[s])
@@ -128,7 +120,7 @@ class Structure:
                     numbers[s] = len(nodes)
                     nodes.append(s)
             is_held = node in canonical.outputs if op in WORTH_KEEPING and node not in roots else None
-            arg = _ANY if op in FOR_DERIVATIVES else node.arg
+            arg = ANY if op in FOR_DERIVATIVES else node.arg
             new = None if places == [None] * len(src) else tuple(places)
             rows.append((op, arg, node.dtype, is_held, len(src), new))
         self._rows = rows
@@ -157,49 +149,12 @@ class Structure:
         nodes = [*roots]
         buffers: list[Any] = []
         scalars: list[Scalar] = []
-        for node, (op, arg, dtype, is_held, n_sources, places) in zip(nodes, self._rows, strict=False):
-            src = node.src  # before the op, see `UOp.settle`
-            if op is None:
-                memory = node.realized
-                if memory is None or node.shape != arg or node.dtype is not dtype:
-                    return None
-                buffers.append(memory)
-                continue
-            if not (
-                node.op is op
-                and node.realized is None
-                and node.dtype is dtype
-                and len(src) == n_sources
-                and (is_held is None or (node.held > 0) is is_held)
-                and (arg is _ANY or arg is node.arg or arg == node.arg)
-            ):
-                return None
-            if places is None:
-                nodes += src
-            elif not _are_placed(src, places, nodes, scalars):
-                return None
-        if len(nodes) != len(self._rows) or len(set(nodes)) != len(nodes):
+        if not are_alike(self._rows, nodes, 0, buffers, scalars):
             return None
-        node = src = None  # no variable refers to any of them
         shared = read_by_others(nodes, self._most)
         outputs = [nodes[i] for i in self._outputs]
         bindings = Bindings(tuple([buffers[i] for i in self._buffers]), tuple([scalars[i] for i in self._scalars]))
         return Recognised(self.key, nodes, shared, outputs, bindings)
-
-
-def _are_placed(sources: tuple[UOp, ...], places: tuple[_Source, ...], nodes: list[UOp], scalars: list[Scalar]) -> bool:
-    """Whether `sources` may stand at `places`; new ones go to `nodes`, and numbers that may change to `scalars`."""
-    for s, place in zip(sources, places, strict=True):
-        if place is None:
-            nodes.append(s)
-        elif type(place) is _Slot:
-            number = place.number(s)
-            if number is None:
-                return False
-            scalars.append(number)
-        elif s is not (nodes[place] if type(place) is int else place):
-            return False
-    return True
 
 
 def _order(found: Sequence[Hashable], wanted: Iterable[Hashable]) -> list[int]:
