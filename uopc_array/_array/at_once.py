@@ -34,7 +34,7 @@ from uopc_array._array.lenses import BitsLens, DiagonalLens, Lens, MoveLens, Par
 from uopc_array._array.realize import buffer_from_numpy
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
-from uopc_core import AT_ONCE, DTYPES, EXECUTORS, DType, Ops, UOp, converted, current, value_now
+from uopc_core import AT_ONCE, DTYPES, EXECUTORS, DType, Ops, UOp, compare_in_c, converted, current, value_now
 from uopc_core.errors import IndexBoundsError
 from uopc_core.frontend.alone import HAS_GLOBAL_LOCK
 from uopc_core.frontend.cells import Root, root_of, take_value, writing
@@ -106,6 +106,8 @@ def _operators_in_c() -> Any:
 
 
 IN_C = _operators_in_c()
+if IN_C is not None:
+    compare_in_c(IN_C)
 
 
 class _NoCall:

@@ -29,7 +29,7 @@ from uopc_array._transforms.inputs import Arguments, Memo, SharedView, views_amo
 from uopc_array._transforms.prepared import NOT_YET, Condition, prepared_call, structure_of
 from uopc_array._transforms.traces import Trace, call_trace, make_trace
 from uopc_array._transforms.transformed import TracedFunction, check_function
-from uopc_core import SETTINGS, Buffer, Ops, UOp
+from uopc_core import SETTINGS, Buffer, Ops
 from uopc_core.errors import TraceError, shortened
 
 __all__ = ["JittedFunction", "jit"]
@@ -260,7 +260,7 @@ class JittedFunction(QuickCall, _Jitted[P, R]):
 
 
 if IN_C is not None:
-    IN_C.connect_calls(JittedFunction, cast("Any", _Jitted).__call__, UOp, Buffer, Ops.BUFFER, Ops.CONST, SETTINGS)
+    IN_C.connect_calls(JittedFunction, cast("Any", _Jitted).__call__, Buffer, Ops.BUFFER, Ops.CONST, SETTINGS)
 
 
 def _names(given: Any) -> tuple[str, ...]:

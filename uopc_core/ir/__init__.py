@@ -1,5 +1,6 @@
 """The graph: nodes, their type rules, compositions of them, their text form and its verifier."""
 
+from uopc_core.ir.alike import compare_in_c
 from uopc_core.ir.extern import EXTERNS, Extern, TensorType, register_extern
 from uopc_core.ir.op import Ops
 from uopc_core.ir.region import Region
@@ -16,6 +17,7 @@ __all__ = [
     "Scalar",
     "TensorType",
     "UOp",
+    "compare_in_c",
     "fresh_number",
     "register_extern",
     "walk",

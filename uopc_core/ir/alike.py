@@ -7,14 +7,16 @@ where its sources stood.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Protocol
 
+from uopc_core.dtype import DType
+from uopc_core.ir.infer import Shape
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import Scalar, UOp
+from uopc_core.ir.uop import Scalar, UOp, make_in_c
 
-__all__ = ["ANY", "Changing", "Row", "Source", "are_alike", "are_placed"]
+__all__ = ["ANY", "Changing", "Made", "Row", "Source", "are_alike", "are_placed", "compare_in_c", "make_again"]
 
 ANY: Any = object()  # in the place of an argument that means something to derivatives only
 
@@ -33,9 +35,11 @@ Source = UOp | Changing | int | None
 # op (None of memory), argument (the shape of memory), dtype, whether a handle stands for it where that matters, how
 # many sources, and what stands there (None where all are new)
 Row = tuple[Ops | None, Any, Any, bool | None, int, tuple[Source, ...] | None]
+# a node that is made: op, argument, shape, dtype, and what it is made of, numbers of nodes and constants
+Made = tuple[Ops, Any, Shape, DType, tuple[Any, ...]]
 
 
-def are_alike(rows: Sequence[Row], nodes: list[UOp], start: int, memory: list[Any], numbers: list[Scalar]) -> bool:
+def _are_alike(rows: list[Row], nodes: list[UOp], start: int, memory: list[Any], numbers: list[Scalar]) -> bool:
     """Whether the graph of `nodes` from number `start` on is as `rows` say, which begin there too. Met nodes go to
     `nodes`, the memory of leaves to `memory`, and the constants that may change to `numbers`.
     """
@@ -64,7 +68,7 @@ def are_alike(rows: Sequence[Row], nodes: list[UOp], start: int, memory: list[An
     return len(nodes) - start == len(rows) and len(set(nodes)) == len(nodes)
 
 
-def are_placed(sources: Sequence[UOp], places: tuple[Any, ...], nodes: list[UOp], numbers: list[Scalar]) -> bool:
+def are_placed(sources: tuple[UOp, ...], places: tuple[Any, ...], nodes: list[UOp], numbers: list[Scalar]) -> bool:
     """Whether `sources` may stand at `places`; new ones go to `nodes`, constants that may change to `numbers`."""
     for s, place in zip(sources, places, strict=True):
         if place is None:
@@ -81,3 +85,23 @@ def are_placed(sources: Sequence[UOp], places: tuple[Any, ...], nodes: list[UOp]
                 return False
             numbers.append(number)
     return True
+
+
+def _make_again(rows: list[Made], nodes: list[UOp]) -> None:
+    """Add to `nodes` those that rows say how to make."""
+    for op, arg, shape, dtype, places in rows:
+        src = tuple([nodes[place] if type(place) is int else place for place in places])
+        nodes.append(UOp.of_type(op, src, arg, shape, dtype))
+
+
+are_alike: Callable[[list[Row], list[UOp], int, list[Any], list[Scalar]], bool] = _are_alike
+make_again: Callable[[list[Made], list[UOp]], None] = _make_again
+
+
+def compare_in_c(module: Any) -> None:
+    """Have nodes made and graphs compared by this module, an extension of whoever stands above, which does it as the
+    functions in Python and may be missing.
+    """
+    global are_alike, make_again
+    make_in_c(module, ANY)
+    are_alike, make_again = module.are_alike, module.make_again

@@ -26,7 +26,7 @@ from uopc_core.ir.op import (
 if TYPE_CHECKING:
     from uopc_core.ir.uop import UOp
 
-__all__ = ["INFER", "Rule", "Shape"]
+__all__ = ["INFER", "OF_ELEMENTS", "Rule", "Shape"]
 
 Shape = tuple[int, ...]
 Sources = tuple["UOp", ...]
@@ -142,6 +142,11 @@ _RESULT: dict[Ops, dict[DType, DType]] = {
     Ops.IMAG: _TO_REAL,
     Ops.COMPLEX: _TO_COMPLEX,
     **dict.fromkeys(COMPARISONS, _TO_BOOL),
+}
+# ops of one or two sources of one type: how many, and the dtype of the result by that of the sources
+OF_ELEMENTS: dict[Ops, tuple[int, dict[DType, DType]]] = {
+    op: (1 if op in UNARY else 2, {dtype: _RESULT.get(op, {}).get(dtype, dtype) for dtype in accepted})
+    for op, (accepted, _) in _TAKES.items()
 }
 
 

@@ -7,7 +7,6 @@ WeakValueDictionary, and every operation of the user makes one or more.
 
 from __future__ import annotations
 
-import struct
 import sys
 import weakref
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
@@ -15,12 +14,11 @@ from itertools import count, islice
 from math import prod
 from typing import Any
 
-import numpy as np
-
-from uopc_core.dtype import DType, as_dtype, is_bool, is_complex, is_float, is_integer, name_of
+from uopc_core.dtype import DType, as_dtype, name_of
 from uopc_core.errors import DTypeError
-from uopc_core.ir.infer import INFER, Shape
+from uopc_core.ir.infer import INFER, OF_ELEMENTS, Shape
 from uopc_core.ir.op import Ops
+from uopc_core.ir.scalar import Scalar, as_value_of, bits_of
 
 __all__ = [
     "HIDDEN",
@@ -31,12 +29,11 @@ __all__ = [
     "UOp",
     "fresh_number",
     "latest_nodes",
+    "make_in_c",
     "node_count",
     "walk",
     "when_many",
 ]
-
-Scalar = bool | int | float | complex
 
 TRACKED = 1  # depends on a differentiable leaf
 TRACED = 2  # depends on a PARAM, so it has no value yet
@@ -44,8 +41,6 @@ HIDDEN = (
     4  # depends on a differentiable leaf behind something that no derivative passes: a DETACH, or what is not floating
 )
 
-_KEEPS_SIGN_BIT = struct.Struct("<d")
-_KEEPS_SIGN_BITS = struct.Struct("<dd")
 _new = object.__new__
 _CONST, _BUFFER, _PARAM, _DETACH, _VARIABLE = Ops.CONST, Ops.BUFFER, Ops.PARAM, Ops.DETACH, Ops.VARIABLE
 # ops whose dtype does not follow from their sources
@@ -69,7 +64,7 @@ _fresh_numbers = count(1)
 _APART = object()  # in the keys of nodes that only plans have
 
 
-def _forget(ref: Any) -> None:
+def _forget_in_python(ref: Any) -> None:
     """Called with the _Ref of a node that is gone. Another may stand in its place by now: nothing is called between
     the look and the removal, so no other thread and no handler comes in between.
     """
@@ -80,6 +75,9 @@ def _forget(ref: Any) -> None:
             del _table[key]
     except KeyError:  # it has been taken out
         return
+
+
+_forget: Callable[[Any], None] = _forget_in_python
 
 
 class UOp:
@@ -150,12 +148,12 @@ class UOp:
             OverflowError: an int that an integer dtype cannot hold.
         """
         # equal values may differ: 0.0 and -0.0, 1 and True; and nan is equal to itself here
-        recent = (type(value), _const_bits(value), dtype, shape)
+        recent = (type(value), bits_of(value), dtype, shape)
         node = _recent_consts.get(recent)
         if node is not None:
             return node
-        value = _as_value_of(value, dtype)
-        key = (_CONST, _const_bits(value), dtype)
+        value = as_value_of(value, dtype)
+        key = (_CONST, bits_of(value), dtype)
         ref = _table.get(key)
         node = ref() if ref is not None else None
         if node is None:
@@ -442,7 +440,7 @@ class UOp:
         return UOp.new(Ops.CMPNE, (self, self._operand(other)))
 
 
-def _make(
+def _make_in_python(
     key: Hashable, op: Ops, src: tuple[UOp, ...], arg: Any, dtype: DType | None, shape: Shape | None = None
 ) -> UOp:
     """The slow half of interning: infer the type, unless the shape is known, fill the fields, enter the node in the
@@ -470,6 +468,17 @@ def _make(
     ref = _Ref(node, _forget)
     ref.key = key
     return node if _table.setdefault(key, ref) is ref and len(_table) <= _many else _entered(ref, node)
+
+
+_make: Callable[..., UOp] = _make_in_python
+
+
+def make_in_c(module: Any, any_argument: object) -> None:
+    """See `compare_in_c`, which says more of it."""
+    global _make, _forget
+    ops = (_BUFFER, _PARAM, _VARIABLE, _DETACH)
+    module.connect_nodes(UOp, _Ref, globals(), _table, INFER, OF_ELEMENTS, TYPED_BY_DTYPE, ops, any_argument)
+    _make, _forget = module.make_node, module.forget_node
 
 
 def _entered(ref: _Ref, node: UOp) -> UOp:
@@ -517,33 +526,6 @@ def _flags_of(op: Ops, arg: Any, dtype: DType, flags: int) -> int:
     if flags & TRACKED and (op is _DETACH or dtype.kind not in "fc"):
         return flags & ~TRACKED | HIDDEN
     return flags
-
-
-def _as_value_of(value: Any, dtype: DType) -> Scalar:
-    """`value` as the Python scalar that `dtype` would give back for it."""
-    if is_float(dtype):
-        return float(value) if dtype.itemsize == 8 else float(dtype.type(value))
-    if is_integer(dtype):
-        whole = int(value)
-        bits = 8 * dtype.itemsize
-        low, high = (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-        if not low <= whole <= high:
-            raise OverflowError(f"Python integer {whole} out of bounds for {name_of(dtype)}")
-        return whole
-    if is_bool(dtype):
-        return bool(value)
-    assert is_complex(dtype), dtype
-    return complex(value) if dtype.itemsize == 16 else complex(dtype.type(value))
-
-
-def _const_bits(value: Scalar) -> Hashable:
-    if type(value) is float:
-        return value if value == value and value != 0.0 else _KEEPS_SIGN_BIT.pack(value)
-    if type(value) is int or type(value) is bool:
-        return value
-    if isinstance(value, complex | np.complexfloating):
-        return _KEEPS_SIGN_BITS.pack(value.real, value.imag)
-    return _KEEPS_SIGN_BIT.pack(value) if isinstance(value, float | np.floating) else value
 
 
 def latest_nodes(n: int) -> list[UOp]:

@@ -13,7 +13,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 from weakref import ref
 
-from uopc_core.ir.alike import ANY, Row, Source, are_alike
+from uopc_core.ir import alike
+from uopc_core.ir.alike import ANY, Row, Source
 from uopc_core.ir.composite import const_of, unbroadcast
 from uopc_core.ir.op import CALLS, FOR_DERIVATIVES, Ops
 from uopc_core.ir.uop import TRACED, Scalar, UOp
@@ -149,7 +150,7 @@ class Structure:
         nodes = [*roots]
         buffers: list[Any] = []
         scalars: list[Scalar] = []
-        if not are_alike(self._rows, nodes, 0, buffers, scalars):
+        if not alike.are_alike(self._rows, nodes, 0, buffers, scalars):
             return None
         shared = read_by_others(nodes, self._most)
         outputs = [nodes[i] for i in self._outputs]

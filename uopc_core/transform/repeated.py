@@ -12,10 +12,9 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 from weakref import ref
 
-from uopc_core.dtype import DType
-from uopc_core.ir.alike import ANY, Row, Source, are_alike, are_placed
+from uopc_core.ir import alike
+from uopc_core.ir.alike import ANY, Made, Row, Source, are_placed
 from uopc_core.ir.composite import CONST_FORMS, const_of
-from uopc_core.ir.infer import Shape
 from uopc_core.ir.op import CALLS, FOR_DERIVATIVES, Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.recent import Recent
@@ -27,8 +26,6 @@ MAX_RESULTS = 256
 _MOST_ALIKE = 8  # whose first root looks alike
 
 _NEVER = CALLS | {Ops.PARAM, Ops.VARIABLE}  # in a graph whose result is kept
-# a node that is made: op, argument, shape, dtype, and which nodes and constants it is made of
-_Made = tuple[Ops, Any, Shape, DType, tuple[Any, ...]]
 
 
 class _Result:
@@ -53,7 +50,7 @@ class _Result:
         self._leaves = leaves
         self._roots = roots
         self._types = [(x.shape, x.dtype) for x in variables]
-        self._made: list[_Made] = []
+        self._made: list[Made] = []
         self._results: list[Any] = []
 
     def take(self, results: Sequence[UOp], numbers: dict[UOp, int], n: int) -> bool:
@@ -76,15 +73,16 @@ class _Result:
             if x.shape != shape or x.dtype is not dtype:
                 return None
         nodes = [*variables]
-        if not (are_placed(roots, self._roots, nodes, []) and are_alike(self._rows, nodes, len(variables), [], [])):
+        if not (
+            are_placed(tuple(roots), self._roots, nodes, [])
+            and alike.are_alike(self._rows, nodes, len(variables), [], [])
+        ):
             return None
         for number in self._leaves:
             if nodes[number].flags:
                 return None
         nodes += sources
-        for op, arg, shape, dtype, places in self._made:
-            src = tuple([nodes[place] if type(place) is int else place for place in places])
-            nodes.append(UOp.of_type(op, src, arg, shape, dtype))
+        alike.make_again(self._made, nodes)
         return [nodes[place] if type(place) is int else place for place in self._results]
 
 

@@ -7,11 +7,10 @@ enum { MOST_ARGUMENTS = 64, MOST_CONDITIONS = 32, MOST_POINTERS = 192, MOST_SCAL
 enum { SCALAR_BYTES = 16, ALIGNMENT = 64 };
 enum { IN_MEMORY, NUMBER, PYTHON_FLOAT, PYTHON_INT };
 
-static PyTypeObject *function_type, *node_type, *memory_type;
+static PyTypeObject *function_type, *memory_type;
 static Py_ssize_t at_prepared, at_state;                           /* slots of a jitted function */
-static Py_ssize_t at_node, at_op, at_flags, at_realized;           /* of a handle, and of a node */
+static Py_ssize_t at_node;                                         /* of a handle */
 static Py_ssize_t at_pointer, at_shape, at_dtype;                  /* of memory */
-static Py_ssize_t at_arg, at_node_dtype;
 static PyObject *buffer_op, *const_op, *call_method;
 
 typedef int64_t (*Entry)(const void *, const char *, int64_t);
@@ -466,16 +465,16 @@ static PyObject *prepare_call(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 PyDoc_STRVAR(connect_calls_doc,
-    "connect_calls(function, method, node, memory, buffer_op, const_op, settings)\n--\n\n"
-    "Say the class of jitted functions, whose first base is `QuickCall`, and what a call is in Python; the classes of\n"
-    "nodes and memory, the ops of leaves, and the variable of the settings in force.");
+    "connect_calls(function, method, memory, buffer_op, const_op, settings)\n--\n\n"
+    "Say the class of jitted functions, whose first base is `QuickCall`, and what a call is in Python; the class of\n"
+    "memory, the ops of leaves, and the variable of the settings in force.");
 
 static PyObject *connect_calls(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyTypeObject *function, *node, *memory;
+    PyTypeObject *function, *memory;
     PyObject *method, *op, *const_one, *variable;
-    if (!PyArg_ParseTuple(args, "O!OO!O!OOO!", &PyType_Type, &function, &method, &PyType_Type, &node, &PyType_Type,
-                          &memory, &op, &const_one, &PyContextVar_Type, &variable))
+    if (!PyArg_ParseTuple(args, "O!OO!OOO!", &PyType_Type, &function, &method, &PyType_Type, &memory, &op, &const_one,
+                          &PyContextVar_Type, &variable))
         return NULL;
     if (array_type == NULL) {
         PyErr_SetString(PyExc_TypeError, "connect_calls: call connect(...) first");
@@ -483,10 +482,8 @@ static PyObject *connect_calls(PyObject *Py_UNUSED(module), PyObject *args)
     }
     const struct { PyTypeObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
         {function, "_prepared", &at_prepared}, {function, "_state", &at_state},
-        {array_type, "_own_node", &at_node}, {node, "op", &at_op},
-        {node, "flags", &at_flags}, {node, "realized", &at_realized}, {memory, "pointer", &at_pointer},
-        {memory, "shape", &at_shape}, {memory, "dtype", &at_dtype}, {node, "arg", &at_arg},
-        {node, "dtype", &at_node_dtype},
+        {array_type, "_own_node", &at_node}, {memory, "pointer", &at_pointer},
+        {memory, "shape", &at_shape}, {memory, "dtype", &at_dtype},
     };
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
         if ((*slots[i].offset = offset_of((PyObject *)slots[i].type, slots[i].name)) < 0) return NULL;
@@ -494,7 +491,6 @@ static PyObject *connect_calls(PyObject *Py_UNUSED(module), PyObject *args)
     buffer_op = Py_NewRef(op);
     const_op = Py_NewRef(const_one);
     Py_XSETREF(settings_variable, Py_NewRef(variable));
-    node_type = (PyTypeObject *)Py_NewRef(node);
     memory_type = (PyTypeObject *)Py_NewRef(memory);
     function_type = (PyTypeObject *)Py_NewRef(function);
     Py_RETURN_NONE;

@@ -3,6 +3,7 @@
 
    `Quick` is the first base of Array. Each of its operators computes what is held as a value with one call of NumPy's,
    and calls the method of Python's for all the rest; so whatever is not decided here in a few lines is decided there.
+   `nodes.h` makes and compares the nodes of graphs, for uopc_core.
    Nothing here runs without the global lock, and nothing between two calls can be seen by other threads. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -18,6 +19,7 @@
 #include "operators.h"
 #include "items.h"
 #include "functions.h"
+#include "nodes.h"
 #include "containers.h"
 #include "calls.h"
 
@@ -167,6 +169,11 @@ static PyMethodDef functions[] = {
     {"note_product", note_product, METH_VARARGS, note_product_doc},
     {"prepare_call", prepare_call, METH_VARARGS, prepare_call_doc},
     {"connect_calls", connect_calls, METH_VARARGS, connect_calls_doc},
+    {"connect_nodes", connect_nodes, METH_VARARGS, connect_nodes_doc},
+    {"make_node", (PyCFunction)(void (*)(void))make_node, METH_FASTCALL, "See uopc_core/ir/uop.py."},
+    {"forget_node", forget_node, METH_O, "See uopc_core/ir/uop.py."},
+    {"are_alike", are_alike, METH_VARARGS, "See uopc_core/ir/alike.py."},
+    {"make_again", make_again, METH_VARARGS, "See uopc_core/ir/alike.py."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -2,7 +2,7 @@
    how the graph that came of it is made again. uopc_core/ir/uop.py and alike.py say what each does and why, and do the
    same where this module has not been built. */
 static PyTypeObject *node_type, *ref_type;
-static Py_ssize_t at_op, at_src, at_arg, at_dtype, at_shape, at_flags, at_depth, at_held, at_realized;
+static Py_ssize_t at_op, at_src, at_arg, at_node_dtype, at_node_shape, at_flags, at_depth, at_held, at_realized;
 static Py_ssize_t at_key;                                                 /* of a reference in the table */
 static PyObject *node_names;                                              /* of the module of nodes */
 static PyObject *node_table, *rules, *takes, *typed;                      /* see connect_nodes */
@@ -12,9 +12,6 @@ static PyObject *zero;
 
 enum { TRACKED = 1, TRACED = 2, HIDDEN = 4 };
 
-/* A field of a node that is always there, borrowed. */
-#define FIELD(node, offset) SLOT(node, offset)
-
 /* The result of the rule for elementwise operations on sources of one type: its dtype, borrowed; NULL, without an
    exception, where the rule itself has to say what it is, or what is wrong. */
 static PyObject *dtype_of_elements(PyObject *op, PyObject *src)
@@ -23,11 +20,11 @@ static PyObject *dtype_of_elements(PyObject *op, PyObject *src)
     if (taken == NULL) return NULL;
     Py_ssize_t n = PyTuple_GET_SIZE(src);
     if (n != PyLong_AsSsize_t(PyTuple_GET_ITEM(taken, 0))) return NULL;
-    PyObject *x = PyTuple_GET_ITEM(src, 0), *dtype = FIELD(x, at_dtype);
+    PyObject *x = PyTuple_GET_ITEM(src, 0), *dtype = SLOT(x, at_node_dtype);
     if (n == 2) {
         PyObject *y = PyTuple_GET_ITEM(src, 1);
-        if (FIELD(y, at_dtype) != dtype) return NULL;
-        PyObject *shape = FIELD(x, at_shape), *other = FIELD(y, at_shape);
+        if (SLOT(y, at_node_dtype) != dtype) return NULL;
+        PyObject *shape = SLOT(x, at_node_shape), *other = SLOT(y, at_node_shape);
         if (shape != other && PyObject_RichCompareBool(shape, other, Py_EQ) != 1) return NULL;
     }
     return PyDict_GetItemWithError(PyTuple_GET_ITEM(taken, 1), dtype);
@@ -76,7 +73,7 @@ static PyObject *made_node(PyObject *key, PyObject *op, PyObject *src, PyObject 
         PyObject *found = dtype_of_elements(op, src);
         if (found != NULL) {
             dtype = found;
-            shape = FIELD(PyTuple_GET_ITEM(src, 0), at_shape);
+            shape = SLOT(PyTuple_GET_ITEM(src, 0), at_node_shape);
         }
         else {
             PyObject *rule = PyErr_Occurred() ? NULL : PyObject_GetItem(rules, op);
@@ -93,8 +90,8 @@ static PyObject *made_node(PyObject *key, PyObject *op, PyObject *src, PyObject 
     long flags = 0, depth = 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(src); i++) {
         PyObject *s = PyTuple_GET_ITEM(src, i);
-        flags |= PyLong_AsLong(FIELD(s, at_flags));
-        long below = PyLong_AsLong(FIELD(s, at_depth));
+        flags |= PyLong_AsLong(SLOT(s, at_flags));
+        long below = PyLong_AsLong(SLOT(s, at_depth));
         if (below >= depth) depth = below + 1;
     }
     PyObject *node = node_type->tp_alloc(node_type, 0);
@@ -102,8 +99,8 @@ static PyObject *made_node(PyObject *key, PyObject *op, PyObject *src, PyObject 
         SLOT(node, at_op) = Py_NewRef(op);
         SLOT(node, at_src) = Py_NewRef(src);
         SLOT(node, at_arg) = Py_NewRef(arg);
-        SLOT(node, at_shape) = Py_NewRef(shape);
-        SLOT(node, at_dtype) = Py_NewRef(dtype);
+        SLOT(node, at_node_shape) = Py_NewRef(shape);
+        SLOT(node, at_node_dtype) = Py_NewRef(dtype);
         SLOT(node, at_realized) = Py_NewRef(Py_None);
         SLOT(node, at_held) = Py_NewRef(zero);
         SLOT(node, at_depth) = PyLong_FromLong(depth);
@@ -117,9 +114,15 @@ static PyObject *made_node(PyObject *key, PyObject *op, PyObject *src, PyObject 
 /* The node of the table with this key, a new reference; NULL, without an exception, where there is none. */
 static PyObject *node_of_key(PyObject *key)
 {
-    PyObject *ref = PyDict_GetItemWithError(node_table, key);
-    PyObject *node = ref == NULL ? NULL : PyWeakref_GET_OBJECT(ref);
-    return node == NULL || node == Py_None ? NULL : Py_NewRef(node);
+    PyObject *ref = PyDict_GetItemWithError(node_table, key), *node = NULL;
+    if (ref == NULL) return NULL;
+#if PY_VERSION_HEX >= 0x030D0000
+    PyWeakref_GetRef(ref, &node);
+#else
+    node = PyWeakref_GET_OBJECT(ref);
+    node = node == Py_None ? NULL : Py_NewRef(node);
+#endif
+    return node;
 }
 
 /* UOp.of_type(op, src, arg, shape, dtype), of which `src` is taken over. */
@@ -192,21 +195,21 @@ static int is_alike(PyObject *node, PyObject *row, PyObject *nodes, PyObject *me
 {
     PyObject *op = PyTuple_GET_ITEM(row, 0), *arg = PyTuple_GET_ITEM(row, 1), *dtype = PyTuple_GET_ITEM(row, 2);
     PyObject *is_held = PyTuple_GET_ITEM(row, 3), *places = PyTuple_GET_ITEM(row, 5);
-    if (FIELD(node, at_dtype) != dtype) return 0;
+    if (SLOT(node, at_node_dtype) != dtype) return 0;
     if (op == Py_None) {
-        PyObject *value = FIELD(node, at_realized);
+        PyObject *value = SLOT(node, at_realized);
         if (value == Py_None) return 0;
-        int is_shape = PyObject_RichCompareBool(FIELD(node, at_shape), arg, Py_EQ);
+        int is_shape = PyObject_RichCompareBool(SLOT(node, at_node_shape), arg, Py_EQ);
         return is_shape > 0 && PyList_Append(memory, value) < 0 ? -1 : is_shape;
     }
-    if (FIELD(node, at_op) != op || FIELD(node, at_realized) != Py_None) return 0;
-    PyObject *src = FIELD(node, at_src), *held = FIELD(node, at_held);
+    if (SLOT(node, at_op) != op || SLOT(node, at_realized) != Py_None) return 0;
+    PyObject *src = SLOT(node, at_src), *held = SLOT(node, at_held);
     Py_ssize_t n = PyTuple_GET_SIZE(src);
     if (n != PyLong_AsSsize_t(PyTuple_GET_ITEM(row, 4))) return 0;
     if (is_held != Py_None && (PyLong_AsLong(held) > 0) != (is_held == Py_True)) return 0;
     Py_INCREF(src);
     int is_same = 1;
-    if (arg != any_argument) is_same = PyObject_RichCompareBool(arg, FIELD(node, at_arg), Py_EQ);
+    if (arg != any_argument) is_same = PyObject_RichCompareBool(arg, SLOT(node, at_arg), Py_EQ);
     if (is_same > 0 && places != Py_None)
         is_same = are_placed(src, places, nodes, numbers);
     else
@@ -275,7 +278,7 @@ PyDoc_STRVAR(connect_nodes_doc,
     "    ops: BUFFER, PARAM, VARIABLE and DETACH.\n"
     "    any: what stands in a row for an argument that may be another.");
 
-static PyObject *connect_nodes(PyObject *Py_UNUSED(module), PyObject *args)
+static PyObject *connect_nodes(PyObject *module, PyObject *args)
 {
     PyObject *node, *ref, *names, *table, *inferred, *taken, *with_dtype, *any, *buffer, *param, *variable, *detach;
     if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!O!(OOOO)O", &PyType_Type, &node, &PyType_Type, &ref, &PyDict_Type, &names,
@@ -283,9 +286,9 @@ static PyObject *connect_nodes(PyObject *Py_UNUSED(module), PyObject *args)
                           &with_dtype, &buffer, &param, &variable, &detach, &any))
         return NULL;
     const struct { PyObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
-        {node, "op", &at_op}, {node, "src", &at_src}, {node, "arg", &at_arg}, {node, "dtype", &at_dtype},
-        {node, "shape", &at_shape}, {node, "flags", &at_flags}, {node, "depth", &at_depth}, {node, "held", &at_held},
-        {node, "realized", &at_realized}, {ref, "key", &at_key},
+        {node, "op", &at_op}, {node, "src", &at_src}, {node, "arg", &at_arg}, {node, "dtype", &at_node_dtype},
+        {node, "shape", &at_node_shape}, {node, "flags", &at_flags}, {node, "depth", &at_depth},
+        {node, "held", &at_held}, {node, "realized", &at_realized}, {ref, "key", &at_key},
     };
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
         if ((*slots[i].offset = offset_of(slots[i].type, slots[i].name)) < 0) return NULL;
@@ -300,7 +303,8 @@ static PyObject *connect_nodes(PyObject *Py_UNUSED(module), PyObject *args)
     Py_XSETREF(entered_name, PyUnicode_InternFromString("_entered"));
     Py_XSETREF(buffer_name, PyUnicode_InternFromString("buffer"));
     Py_XSETREF(number_name, PyUnicode_InternFromString("number"));
-    if (zero == NULL || many_name == NULL || entered_name == NULL || buffer_name == NULL || number_name == NULL)
-        return NULL;
+    Py_XSETREF(forget_function, PyObject_GetAttrString(module, "forget_node"));
+    if (forget_function == NULL || zero == NULL || many_name == NULL || entered_name == NULL) return NULL;
+    if (buffer_name == NULL || number_name == NULL) return NULL;
     Py_RETURN_NONE;
 }

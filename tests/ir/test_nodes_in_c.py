@@ -1,0 +1,132 @@
+"""What the extension does with nodes is what Python does: the same nodes, the same errors, the same answers."""
+
+import gc
+import random
+from typing import Any
+
+import pytest
+
+from tests.schedule.test_structure import changed, drawn, leaf, made, with_other_numbers
+from uopc_array._array.at_once import IN_C
+from uopc_core.dtype import DTYPES, dtypes
+from uopc_core.ir import alike, uop
+from uopc_core.ir.composite import const_of
+from uopc_core.ir.op import BINARY, CALLS, LEAVES, UNARY, Ops
+from uopc_core.ir.uop import UOp, node_count
+from uopc_core.runtime.buffer import Buffer
+from uopc_core.schedule.canonical import canonicalise
+from uopc_core.schedule.structure import Structure
+
+pytestmark = pytest.mark.skipif(IN_C is None, reason="the extension is optional")
+FIELDS = ("op", "src", "arg", "dtype", "shape", "flags", "depth", "held", "realized")
+BY = {"python": uop._make_in_python, "c": getattr(IN_C, "make_node", None)}
+
+
+def outcome(by: str, op: Ops, src: tuple[UOp, ...], arg: Any, *more: Any) -> Any:
+    """The fields of the node that is made, or what is wrong."""
+    make: Any = BY[by]
+    try:
+        node = make((by, op, src, arg, *more), op, src, arg, *more)
+    except Exception as error:
+        return type(error), str(error)
+    assert make is not None
+    assert uop._table[by, op, src, arg, *more]() is node
+    return [getattr(node, field) for field in FIELDS]
+
+
+def sources() -> list[UOp]:
+    found = [leaf((3, 4), dtype) for dtype in DTYPES]
+    found += [leaf((4,)), leaf((3, 4)).variable(), leaf((3, 4)).variable().cast(dtypes.int64), leaf(()) + leaf(())]
+    return [*found, UOp.param(0, (3, 4), dtypes.float64), UOp.const(2.5, dtypes.float64, (3, 4))]
+
+
+def test_nodes_and_their_errors_are_the_same_for_all_operations():
+    rng = random.Random(0)
+    given = sources()
+    arguments = (None, (3, 4), (12,), (1, 0), 0, 1, (Ops.ADD, 1), Ops.MAX, ((0, 2), (1, 3)), "add")
+    n_errors = n_nodes = 0
+    for op in Ops:
+        if op in CALLS or op in LEAVES:
+            continue
+        is_elementwise = op in UNARY or op in BINARY
+        for _ in range(60):
+            src = tuple(rng.choices(given, k=rng.choice((1, 1, 2, 2, 3))))
+            arg = None if is_elementwise else rng.choice(arguments)
+            dtype = rng.choice((None, dtypes.float32)) if op in uop.TYPED_BY_DTYPE else None
+            wanted = outcome("python", op, src, arg, dtype)
+            assert outcome("c", op, src, arg, dtype) == wanted
+            n_errors += isinstance(wanted, tuple)
+            n_nodes += isinstance(wanted, list)
+            if isinstance(wanted, list):  # for who knows the type already
+                assert outcome("c", op, src, arg, wanted[3], wanted[4]) == wanted
+    assert n_errors > 500
+    assert n_nodes > 400
+
+
+def test_what_is_gone_leaves_the_table_whoever_made_it():
+    x = leaf()
+    uop._recent_consts.clear()
+    gc.collect()
+    before = node_count()
+    node = x * 2.5 + x
+    assert node_count() > before
+    del node
+    uop._recent_consts.clear()
+    assert node_count() == before
+
+
+def rows_of(seed: int) -> tuple[list[Any], list[list[UOp]], random.Random]:
+    """What a structure says, and graphs: of that one, and of others."""
+    rng = random.Random(seed)
+    steps = drawn(rng, rng.randrange(2, 12))
+    graphs: list[list[UOp]] = []
+    for program in (steps, with_other_numbers(steps), changed(rng, steps), changed(rng, steps)):
+        values = [leaf(), leaf()]
+        for step in program:
+            values.append(made(step, values))
+        graphs.append([values[-1]])
+    structure = Structure.of(canonicalise(graphs[0]))
+    return ([] if structure is None else structure._rows), graphs, rng
+
+
+def test_graphs_are_alike_in_both_languages():
+    answers: list[bool] = []
+    for seed in range(300):
+        rows, graphs, rng = rows_of(seed)
+        for roots in graphs:
+            if rng.randrange(4) == 0:
+                own = [node for node in roots[0].walk() if const_of(node) is None]  # those outlive this test
+                for node in rng.choices(own, k=2) if own else ():
+                    if rng.randrange(2):
+                        node.held += 1
+                    else:
+                        node.settle(Buffer.empty(node.shape, node.dtype))
+            said: list[Any] = []
+            for compare in (alike._are_alike, IN_C.are_alike):
+                nodes, memory, numbers = [*roots], [], []
+                said.append((compare(rows, nodes, 0, memory, numbers), nodes, memory, list(map(repr, numbers))))
+            assert said[0] == said[1]
+            answers.append(said[0][0])
+    assert 200 < sum(answers) < 1000
+
+
+def test_graphs_are_made_again_in_both_languages():
+    for seed in range(200):
+        _, graphs, _ = rows_of(seed)
+        order = graphs[0][0].walk()
+        leaves = [node for node in order if not node.src]
+        numbers = {node: i for i, node in enumerate(leaves)}
+        rows: list[alike.Made] = []
+        for node in order:
+            if node.src:
+                places = tuple([numbers[s] for s in node.src])
+                numbers[node] = len(numbers)
+                rows.append((node.op, node.arg, node.shape, node.dtype, places))
+        others = [leaf() if node.op is Ops.BUFFER else node for node in leaves]
+        for inputs in (leaves, others):
+            found: list[list[UOp]] = []
+            for make in (alike._make_again, IN_C.make_again):
+                found.append([*inputs])
+                make(rows, found[-1])
+            assert [*map(id, found[0])] == [*map(id, found[1])]
+            assert (found[0][-1] is graphs[0][0]) is (inputs is leaves or not any([x.op is Ops.BUFFER for x in leaves]))
