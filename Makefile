@@ -49,8 +49,9 @@ test-at-once: $(VENV)/.ready-test
 test-versions: $(VENV)/.ready-test
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) $(VERSION_TESTS) $(PYTEST_ARGS)
 
+# One worker more than of other tests: trials wait for their children, for clocks and for disks.
 test-reliability: $(VENV)/.ready-test
-	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) --dist worksteal tests/reliability \
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $$(($(WORKERS) + 1)) --dist worksteal tests/reliability \
 		--reliability --reliability-page docs/reliability.md $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-test

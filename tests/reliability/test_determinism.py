@@ -113,7 +113,7 @@ def test_a_process_gives_the_same_bits_each_time(tries, reference):
 def test_processes_give_the_same_bits(tmp_path, tries, reference):
     """With hash seeds, numbers of threads, orders and caches of their own, or a cache that others have filled."""
     (tmp_path / "cache").mkdir(mode=0o700)
-    for number in tries(short=2, full=20):
+    for number in tries(short=2, full=12):
         environment = {"PYTHONHASHSEED": str(number), "UOPC_NUM_THREADS": str((1, 2, 3, 8)[number % 4])}
         if number % 4:
             environment["UOPC_CACHE_DIR"] = str(tmp_path / "cache")

@@ -38,7 +38,7 @@ def compute_anew(seed: int) -> bool:
 
 def test_a_process_killed_at_any_moment_leaves_a_cache_that_works(tmp_path, tries):
     environment = {"UOPC_CACHE_DIR": str(tmp_path)}
-    for number in tries(short=2, full=40):
+    for number in tries(short=2, full=24):
         with started(compute_anew, number, env=environment) as child:
             time.sleep(random.Random(number).uniform(0.3, 2.5))
             with suppress(ProcessLookupError):  # it was quicker
@@ -50,7 +50,7 @@ def test_a_process_killed_at_any_moment_leaves_a_cache_that_works(tmp_path, trie
 @pytest.mark.reliability
 def test_a_session_killed_with_its_compilers_at_any_moment_leaves_a_cache_that_works(tmp_path, tries):
     environment = {"UOPC_CACHE_DIR": str(tmp_path)}
-    for number in tries(short=1, full=20):
+    for number in tries(short=1, full=12):
         with started(compute_anew, number, env=environment) as child:
             time.sleep(random.Random(number).uniform(0.3, 2.5))
             child.kill()

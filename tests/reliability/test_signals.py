@@ -90,7 +90,7 @@ LONG = pytest.mark.reliability
 )
 def test_a_handler_computes_while_the_main_thread_does(tries, main, handler):
     for _ in tries(1, 3):
-        n, wrong = value_of(compute_under_signals, main, handler, 1)
+        n, wrong = value_of(compute_under_signals, main, handler, 0.5)
         assert wrong == []
         tries.add(n)
 
