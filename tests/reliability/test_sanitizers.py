@@ -104,8 +104,9 @@ TESTS = {
     "tests/codegen/test_movement.py": "",
     "tests/codegen/test_along_axes.py": "not int16 or shape2",
     "tests/runtime/test_execute.py": "",
-    # the kernels of other dtypes are those of float64 and complex64 with other names
-    "tests/runtime/test_reduction_order.py": "not float32 and not complex128 or 33",
+    # the kernels of other dtypes are those of float64 and complex64 with other names; three axes have all loops
+    "tests/runtime/test_reduction_order.py": "not float32 and not complex128 and not (complex64 and depends)"
+    " or complex64 and 11",
 }
 
 
