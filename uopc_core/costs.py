@@ -47,6 +47,7 @@ __all__ = [
     "MAX_INLINE_REDUCE",
     "MAX_KERNEL_OPS",
     "MAX_KERNEL_OUTPUTS",
+    "MAX_LANE_STATEMENTS",
     "MAX_PARTS",
     "MAX_PIECES",
     "MAX_SEGMENTS",
@@ -186,4 +187,5 @@ MAX_SEGMENTS = 16  # of one loop
 MAX_PIECES = 9  # of an innermost loop: three in each of two directions, as padding a picture makes them
 MAX_COPIES = 16  # of a body, in all segments of all its loops
 MAX_STATEMENTS = 240  # in all segments or pieces together
+MAX_LANE_STATEMENTS = 48  # in all vectors of accumulators; those of more take longer than an addition in memory waits
 MAX_UNROLLED = 12  # statements that are worth repeating for each row of a tile

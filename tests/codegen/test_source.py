@@ -323,6 +323,19 @@ def fused_sources(root):
     return [(group, render(group, plan.needed, has_libmvec())) for group in fuse_rows(calls, plan.needed)], plan
 
 
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64])
+def test_accumulators_are_written_out_vector_by_vector_in_short_loops_alone(dtype):
+    """Else GCC has them in memory, where each addition waits for the one before."""
+    x, y = UOp.param(0, (40, 1000), dtype), UOp.param(1, (40, 1000), dtype)
+    copies = 32 * dtype.itemsize // 64
+    for terms, written_out in ((1, True), (30, False)):
+        value = x * y
+        for k in range(terms):
+            value = value * (x - y * (0.3 + k))
+        ((_, source),), _ = fused_sources(value.reduce(Ops.ADD, 1))
+        assert (f"#pragma GCC unroll {copies}" in source.text) is written_out
+
+
 @pytest.mark.parametrize("make", [softmax, layer_norm])
 @pytest.mark.parametrize("shape", [(40, 1000), (17, 20), (100, 1)])
 def test_kernels_that_share_rows_run_as_one(make, shape):

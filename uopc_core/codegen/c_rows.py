@@ -34,6 +34,7 @@ from uopc_core.codegen.c_reduce import (
 from uopc_core.codegen.c_stages import Stages
 from uopc_core.codegen.c_types import C_TYPES, literal
 from uopc_core.codegen.helpers import helper
+from uopc_core.costs import MAX_LANE_STATEMENTS
 from uopc_core.loop.index import Index, Var
 from uopc_core.loop.loop_ir import (
     Acc,
@@ -208,8 +209,7 @@ class RowWriter(InnermostWriter):
             self.accs[acc.name] = (acc, "lane")
         self.line("int64_t l = 0;")
         self.open(f"for (; l + {lanes} <= m; l += {lanes})")
-        self.line("#pragma omp simd")
-        self.open(f"for (int lane = 0; lane < {lanes}; lane++)")
+        self.open_lanes(lanes, max(acc.dtype.itemsize for acc in item.accs), len(statements))
         self.line(f"const int64_t {name} = {name}0 + l + lane;")
         self.statements_of_row(statements, rows, "l + lane")
         self.close()
@@ -224,6 +224,20 @@ class RowWriter(InnermostWriter):
         self.end_of_block(item)
         self.close()
         self.drop_loop(loop.var)
+
+    def open_lanes(self, lanes: int, size_bytes: int, n_statements: int) -> None:
+        """The loop over accumulators: where they are several vectors, a compiler that does not write it out has them in
+        memory, from where an addition waits for the one before.
+        """
+        wide = LINE_BYTES // size_bytes
+        copies = lanes // wide
+        lo, hi = "0", str(lanes)
+        if 1 < copies and copies * n_statements <= MAX_LANE_STATEMENTS:
+            self.line(f"#pragma GCC unroll {copies}")
+            self.line(f"for (int lane0 = 0; lane0 < {lanes}; lane0 += {wide})")
+            lo, hi = "lane0", f"lane0 + {wide}"
+        self.line("#pragma omp simd")
+        self.open(f"for (int lane = {lo}; lane < {hi}; lane++)")
 
     def rows_of_memory(self, statements: Sequence[Statement], loop: Loop, start: str) -> set[str]:
         """Pointers to what is read in order, from `start` on: where an index has a factor from memory, compilers
