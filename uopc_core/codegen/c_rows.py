@@ -104,16 +104,19 @@ class RowWriter(InnermostWriter):
         lo, hi = self.bounds(loop)
         name = self.name_loop(loop.var)
         self.line(f"{C_TYPES[acc.dtype]} {acc.name} = {self.operand(search.otherwise)};")
-        self.line(f"int64_t {name}0 = {lo}, {name} = -1;")
+        self.line(f"int64_t {name}0 = {lo}, {name}_found = -1;")
         self.search_blocks(search, name, hi)
         self.search_rest(search, name, hi)
-        self.line(f"if ({name} >= 0) {acc.name} = {self.index(search.place.index)};")
+        self.open(f"if ({name}_found >= 0)")
+        self.line(f"const int64_t {name} = {name}_found;")
+        self.line(f"{acc.name} = {self.index(search.place.index)};")
+        self.close()
         self.drop_loop(loop.var)
 
     def search_blocks(self, search: Search, name: str, hi: str) -> None:
         """Blocks of 256: a byte tells of four elements, 64 from one to the next."""
         size = min(max(s.dtype.itemsize for s in search.statements), 8)
-        self.open(f"for (; {name} < 0 && {name}0 + 256 <= {hi}; {name}0 += 256)")
+        self.open(f"for (; {name}_found < 0 && {name}0 + 256 <= {hi}; {name}0 += 256)")
         rows = self.rows_of_memory(search.statements, search.loop, f"{name}0")
         self.line("unsigned char holds[64];")
         self.line("#pragma omp simd")
@@ -128,12 +131,12 @@ class RowWriter(InnermostWriter):
         self.line("holds[l] = some;")
         self.close()
         self.line(f"const int found = {helper(self.need_typed, 'first_of_256')}(holds);")
-        self.line(f"if (found < 256) {name} = {name}0 + found;")
+        self.line(f"if (found < 256) {name}_found = {name}0 + found;")
         self.close()
 
     def search_rest(self, search: Search, name: str, hi: str) -> None:
         """Blocks of 64, the last of which may end early."""
-        self.open(f"for (; {name} < 0 && {name}0 < {hi}; {name}0 += 64)")
+        self.open(f"for (; {name}_found < 0 && {name}0 < {hi}; {name}0 += 64)")
         self.line(f"const int m = {hi} - {name}0 < 64 ? {hi} - {name}0 : 64;")
         rows = self.rows_of_memory(search.statements, search.loop, f"{name}0")
         self.line("unsigned char holds[64];")
@@ -147,7 +150,7 @@ class RowWriter(InnermostWriter):
             self.line(f"holds[l] = {search.condition} ? {_truths(search, 1)};")
             self.close()
         self.line(f"const int found = {helper(self.need_typed, 'first_of_64')}(holds);")
-        self.line(f"if (found < 64) {name} = {name}0 + found;")
+        self.line(f"if (found < 64) {name}_found = {name}0 + found;")
         self.close()
 
     def reduce_row(self, item: RowReduce) -> None:
