@@ -53,6 +53,7 @@ __all__ = [
     "MAX_SEGMENTS",
     "MAX_STATEMENTS",
     "MAX_UNROLLED",
+    "MOST_TWICE",
     "PART_ELEMENTS",
     "PRODUCT_WORK",
     "ROWS_ABREAST",
@@ -62,8 +63,12 @@ __all__ = [
     "START_LINES",
     "THREADLESS_WORK",
     "TILE",
+    "TILED_ROW",
+    "TILED_WORK",
     "TILES",
+    "TILE_BYTES",
     "TILE_ROOMS",
+    "TILE_ROWS",
     "TILE_SIDES",
     "TOO_SMALL",
     "TURNED_SIDES",
@@ -116,6 +121,14 @@ SHARED_CONTEXT_WORK = 1 << 16
 LIBRARY_WORK = 16384
 # Multiplications of the two shorter extents: a library has nothing to gain in what is thin.
 LIBRARY_FACE = 64
+
+# Multiplications up to which, and elements of a row, such a product of real matrices is made of tiles of our own, in
+# the program of the kernels. A library takes about as long for 64 x 64, but 8 us of Python are saved, and 1.15 times as
+# long for 128 x 128; what is larger it packs, as is worth it there. The last tile overlaps the one before it: of tiles
+# of so many rows and bytes of columns so much more may be computed than there are elements.
+TILED_WORK, TILED_ROW = 1 << 21, 512
+TILE_ROWS, TILE_BYTES = 8, 64
+MOST_TWICE = 1.3
 
 # ------------------------------------------------------------------------------- what is stored, and what is redone
 #

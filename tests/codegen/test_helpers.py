@@ -16,7 +16,7 @@ from uopc_core.codegen.c_math import (
     render_complex_math,
 )
 from uopc_core.codegen.c_ops import C_OPS
-from uopc_core.codegen.c_products import need_product
+from uopc_core.codegen.c_products import need_product, need_tiled_product
 from uopc_core.codegen.c_reduce import (
     has_order_of_zeros,
     lanes_of,
@@ -129,6 +129,8 @@ def reductions(need, dtype):
             need_row(need, acc), need_rows(need, acc, 256)
     if is_inexact(dtype):
         need_product(need, dtype)
+    if is_float(dtype):
+        need_tiled_product(need, dtype)
     need_running_sum(need, dtype)
 
 
@@ -140,7 +142,16 @@ def everything(vector):
         reductions(prelude.need, dtype)
         if dtype.kind in "iuf" and dtype.itemsize >= 4:
             need_argsort(prelude.need, dtype)
-    for name in ("MIN", "floordiv_index", "floormod_index", "within", "fail", "squares64", "first_of_64"):
+    for name in (
+        "MIN",
+        "floordiv_index",
+        "floormod_index",
+        "within",
+        "fail",
+        "squares64",
+        "first_of_64",
+        "first_of_256",
+    ):
         helper(prelude.need, name)
     return prelude
 

@@ -17,13 +17,13 @@ from uopc_core.codegen.c_reduce import (
     sizes_of_rows,
 )
 from uopc_core.codegen.helpers import Combine, Need, helper
-from uopc_core.costs import TILE
+from uopc_core.costs import TILE, TILED_ROW
 from uopc_core.dtype import DType, is_float
 from uopc_core.ir.op import Ops
 from uopc_core.loop.loop_ir import Acc
 from uopc_core.loop.space import IN_TURN
 
-__all__ = ["need_product", "need_product_row"]
+__all__ = ["need_product", "need_product_row", "need_tiled_product"]
 
 
 def need_product_row(need: Need, dtype: DType) -> str:
@@ -42,6 +42,11 @@ def need_product(need: Need, dtype: DType) -> str:
         few = reduction_helper(need, "few_lanes_T", _sum(dtype), times, TILE=TILE, **words)
     words |= {"LANE": lane, "FEW_LANES": few, "TILE": TILE}
     return reduction_helper(need, "product_T", _sum(dtype), times, **words)
+
+
+def need_tiled_product(need: Need, dtype: DType) -> str:
+    """Define the function that multiplies small matrices of real numbers in tiles; returns its name."""
+    return helper(need, "tiled_product_FLOAT", FLOAT=dtype, BYTES=dtype.itemsize, LONGEST=TILED_ROW)
 
 
 def _words(need: Need, dtype: DType) -> dict[str, int | str]:

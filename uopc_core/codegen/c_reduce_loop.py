@@ -4,7 +4,7 @@ products, of rows, ``(n),(n)->()``, and of matrices.
 
 from __future__ import annotations
 
-from uopc_core.codegen.c_products import need_product, need_product_row
+from uopc_core.codegen.c_products import need_product, need_product_row, need_tiled_product
 from uopc_core.codegen.c_reduce import need_row, need_rows
 from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.codegen.c_ufunc import LoopSource, loop_source
@@ -15,7 +15,7 @@ from uopc_core.ir.op import Ops
 from uopc_core.loop.loop_ir import Acc
 from uopc_core.loop.space import IN_TURN
 
-__all__ = ["render_matmul", "render_product", "render_reduction"]
+__all__ = ["render_matmul", "render_product", "render_reduction", "render_tiled"]
 
 _ROWS = 256  # that are reduced side by side, where they are close to each other in memory
 
@@ -64,3 +64,16 @@ def render_matmul(dtype: DType) -> LoopSource:
     writer.line(f"{product}({places}, dims[1], dims[2], dims[3]);")
     writer.close()
     return loop_source(writer, f"uopc_matmul_{SHORT_NAMES[dtype]}", (dtype, dtype, dtype))
+
+
+def render_tiled(dtype: DType) -> LoopSource:
+    """The loop that multiplies small matrices in tiles; rows of the result are in order."""
+    writer = Writer()
+    product = need_tiled_product(writer.need_typed, dtype)
+    writer.open("for (int64_t i = 0; i < dims[0]; i++)")
+    writer.line("char *out = args[2] + i * steps[2];")
+    writer.line("const char *x = args[0] + i * steps[0], *y = args[1] + i * steps[1];")
+    places = "out, steps[7], x, steps[3], steps[4], y, steps[5], steps[6]"
+    writer.line(f"{product}({places}, dims[1], dims[2], dims[3]);")
+    writer.close()
+    return loop_source(writer, f"uopc_tiled_{SHORT_NAMES[dtype]}", (dtype, dtype, dtype))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from uopc_core.codegen.c_loops import LoopWriter
 from uopc_core.codegen.c_types import C_TYPES
-from uopc_core.codegen.c_writer import MARKED
+from uopc_core.codegen.c_writer import MARKED, Writer
 from uopc_core.costs import MAX_PARTS
 from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_unsigned
 from uopc_core.loop.fuse import lower_group
@@ -21,7 +21,7 @@ from uopc_core.loop.verify import verify_function
 from uopc_core.schedule.kernel import Alike, KernelCall, alike
 from uopc_core.settings import current
 
-__all__ = ["CSource", "Renderer", "join_kernels", "render", "render_function", "with_fewer_texts"]
+__all__ = ["CSource", "Renderer", "join_kernels", "render", "render_function", "source_of", "with_fewer_texts"]
 
 _ENTRY = "uopc_kernel"  # what the names of entries begin with; a digest follows, so that many fit into one object
 _DIGITS = 16  # of a digest
@@ -192,6 +192,40 @@ def render_function(function: LoopNest, has_libmvec: bool) -> CSource:
         scratch_bytes=sum(_scratch_bytes(b) for b in buffers),
         inplace=tuple([buffers[i].slot for i in function.inplace]),
         parts_bytes=_PARTS_BYTES * len(function.parts),
+    )
+
+
+def source_of(
+    writer: Writer,
+    name: str,
+    params: Sequence[str],
+    outputs: tuple[int, ...],
+    inputs: tuple[int, ...],
+    dims: tuple[int, ...],
+    extent: int,
+    work: int,
+) -> CSource:
+    """The C of a function that no loop nest stands for, whose statements are the lines of `writer`.
+
+    Args:
+        params: of its memory, outputs first. In the lines `dims` is `n`; `begin` and `end` bound a part of `extent`.
+    """
+    lines = "\n".join(writer.lines)
+    writer.need_types(_SCALAR)
+    writer.need_types("\n".join((*params, lines)))
+    prelude = {**writer.prelude, "uopc_scalar": _SCALAR}
+    every = (*params, "int64_t begin", "int64_t end")
+    arguments = (*[f"bufs[{i}]" for i in range(len(params))], "begin", "end")
+    form = _Form(prelude, lines, every, arguments, len(params), has_dims=True)
+    body, entry = form.written(name, lines, has_dims=True)
+    text = _text(prelude, body)
+    return CSource(
+        *(text, entry, prelude, body, name, form),
+        *(outputs, inputs, (), dims),
+        extent=extent,
+        grain=1,
+        work=work,
+        scratch_bytes=0,
     )
 
 

@@ -2,6 +2,7 @@
    order of a sum is that of `reductions.h`, whose words stand for the same here, and one more does:
 
      TIMES(a, b)  the product of two elements          BYTES  of an element
+     LONGEST      elements of a row of x in a product in tiles, at most
      LANE         what adds up one accumulator of each column, where 8 or more are side by side
      FEW_LANES    what adds up all of columns that are short
      PRODUCTS_OF_FEW, PRODUCTS_OF_MANY  what adds products to the accumulators of one row */
@@ -11,6 +12,7 @@
 /* What a compiler that reads this file alone takes the capitals for. */
 #define TIMES(a, b) ((a) * (b))
 #define BYTES 8
+#define LONGEST 512
 #define LANE near_lane_T
 #define FEW_LANES few_lanes_T
 #define PRODUCTS_OF_FEW products_TxLANES
@@ -230,4 +232,148 @@ static void product_T(
             for (int64_t j = 0; j < columns; j++)
                 *(T *)(out + i * out_row + j * out_column) =
                     product_row_T(x + i * x_row, x_column, y + j * y_column, y_row, n);
+}
+
+/* ------------------------------------------------------------------------------------ products of matrices in tiles */
+
+/* Small matrices, of which a library computes no more than a part of the time. Each element is summed in order, with one
+   rounding a step where the machine has that at the speed of a product: so its bits depend neither on the tile it is in
+   nor on the width of a vector. */
+
+#if defined __AVX512VL__
+typedef FLOAT __attribute__((vector_size(64), aligned(BYTES), may_alias)) wide_FLOAT;
+#elif defined __AVX__
+typedef FLOAT __attribute__((vector_size(32), aligned(BYTES), may_alias)) wide_FLOAT;
+#else
+typedef FLOAT __attribute__((vector_size(16), aligned(BYTES), may_alias)) wide_FLOAT;
+#endif
+
+/* how many rows of a tile have their sums in registers */
+#if defined __AVX512VL__ || defined __aarch64__
+#define TALL 8
+#else
+#define TALL 4
+#endif
+
+/* a tile, of `TALL` rows and two vectors of columns */
+static __attribute__((noinline, optimize("fp-contract=fast"))) void tile_FLOAT(
+    char *out, int64_t out_row, const char *x, int64_t x_row, int64_t x_column, const char *y, int64_t y_row, int64_t n) {
+#if defined __clang__
+#pragma STDC FP_CONTRACT ON
+#endif
+    wide_FLOAT a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0}, b0 = {0}, b1 = {0}, b2 = {0}, b3 = {0};
+#if TALL == 8
+    wide_FLOAT a4 = {0}, a5 = {0}, a6 = {0}, a7 = {0}, b4 = {0}, b5 = {0}, b6 = {0}, b7 = {0};
+#endif
+    for (int64_t t = 0; t < n; t++, x += x_column, y += y_row) {
+        const wide_FLOAT v = *(const wide_FLOAT *)y, w = *(const wide_FLOAT *)(y + sizeof(wide_FLOAT));
+        FLOAT f;
+        f = *(const FLOAT *)(x + 0 * x_row), a0 = f * v + a0, b0 = f * w + b0;
+        f = *(const FLOAT *)(x + 1 * x_row), a1 = f * v + a1, b1 = f * w + b1;
+        f = *(const FLOAT *)(x + 2 * x_row), a2 = f * v + a2, b2 = f * w + b2;
+        f = *(const FLOAT *)(x + 3 * x_row), a3 = f * v + a3, b3 = f * w + b3;
+#if TALL == 8
+        f = *(const FLOAT *)(x + 4 * x_row), a4 = f * v + a4, b4 = f * w + b4;
+        f = *(const FLOAT *)(x + 5 * x_row), a5 = f * v + a5, b5 = f * w + b5;
+        f = *(const FLOAT *)(x + 6 * x_row), a6 = f * v + a6, b6 = f * w + b6;
+        f = *(const FLOAT *)(x + 7 * x_row), a7 = f * v + a7, b7 = f * w + b7;
+#endif
+    }
+    wide_FLOAT *o;
+    o = (wide_FLOAT *)(out + 0 * out_row), o[0] = a0, o[1] = b0;
+    o = (wide_FLOAT *)(out + 1 * out_row), o[0] = a1, o[1] = b1;
+    o = (wide_FLOAT *)(out + 2 * out_row), o[0] = a2, o[1] = b2;
+    o = (wide_FLOAT *)(out + 3 * out_row), o[0] = a3, o[1] = b3;
+#if TALL == 8
+    o = (wide_FLOAT *)(out + 4 * out_row), o[0] = a4, o[1] = b4;
+    o = (wide_FLOAT *)(out + 5 * out_row), o[0] = a5, o[1] = b5;
+    o = (wide_FLOAT *)(out + 6 * out_row), o[0] = a6, o[1] = b6;
+    o = (wide_FLOAT *)(out + 7 * out_row), o[0] = a7, o[1] = b7;
+#endif
+}
+
+/* the same of one vector of columns */
+static __attribute__((noinline, optimize("fp-contract=fast"))) void slim_tile_FLOAT(
+    char *out, int64_t out_row, const char *x, int64_t x_row, int64_t x_column, const char *y, int64_t y_row, int64_t n) {
+#if defined __clang__
+#pragma STDC FP_CONTRACT ON
+#endif
+    wide_FLOAT a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0};
+#if TALL == 8
+    wide_FLOAT a4 = {0}, a5 = {0}, a6 = {0}, a7 = {0};
+#endif
+    for (int64_t t = 0; t < n; t++, x += x_column, y += y_row) {
+        const wide_FLOAT v = *(const wide_FLOAT *)y;
+        a0 = *(const FLOAT *)(x + 0 * x_row) * v + a0;
+        a1 = *(const FLOAT *)(x + 1 * x_row) * v + a1;
+        a2 = *(const FLOAT *)(x + 2 * x_row) * v + a2;
+        a3 = *(const FLOAT *)(x + 3 * x_row) * v + a3;
+#if TALL == 8
+        a4 = *(const FLOAT *)(x + 4 * x_row) * v + a4;
+        a5 = *(const FLOAT *)(x + 5 * x_row) * v + a5;
+        a6 = *(const FLOAT *)(x + 6 * x_row) * v + a6;
+        a7 = *(const FLOAT *)(x + 7 * x_row) * v + a7;
+#endif
+    }
+    *(wide_FLOAT *)(out + 0 * out_row) = a0;
+    *(wide_FLOAT *)(out + 1 * out_row) = a1;
+    *(wide_FLOAT *)(out + 2 * out_row) = a2;
+    *(wide_FLOAT *)(out + 3 * out_row) = a3;
+#if TALL == 8
+    *(wide_FLOAT *)(out + 4 * out_row) = a4;
+    *(wide_FLOAT *)(out + 5 * out_row) = a5;
+    *(wide_FLOAT *)(out + 6 * out_row) = a6;
+    *(wide_FLOAT *)(out + 7 * out_row) = a7;
+#endif
+}
+
+/* four elements that lie where they may */
+typedef FLOAT __attribute__((vector_size(4 * BYTES), aligned(BYTES), may_alias)) quad_FLOAT;
+
+/* n rows of `wide` columns of y, side by side: four by four where columns lie in order */
+static void panel_FLOAT(FLOAT *panel, int64_t wide, const char *y, int64_t y_row, int64_t y_column, int64_t n) {
+    const int64_t quads = y_row == BYTES ? n & ~3 : 0;
+    for (int64_t l = 0; l < wide; l += 4) {
+        const char *source = y + l * y_column;
+        for (int64_t t = 0; t < quads; t += 4, source += 4 * BYTES) {
+            const quad_FLOAT a = *(const quad_FLOAT *)source, b = *(const quad_FLOAT *)(source + y_column);
+            const char *const third = source + 2 * y_column;
+            const quad_FLOAT c = *(const quad_FLOAT *)third, d = *(const quad_FLOAT *)(third + y_column);
+            const quad_FLOAT e = {a[0], b[0], a[1], b[1]}, f = {c[0], d[0], c[1], d[1]};
+            const quad_FLOAT g = {a[2], b[2], a[3], b[3]}, h = {c[2], d[2], c[3], d[3]};
+            FLOAT *const to = panel + t * wide + l;
+            *(quad_FLOAT *)to = (quad_FLOAT){e[0], e[1], f[0], f[1]};
+            *(quad_FLOAT *)(to + wide) = (quad_FLOAT){e[2], e[3], f[2], f[3]};
+            *(quad_FLOAT *)(to + 2 * wide) = (quad_FLOAT){g[0], g[1], h[0], h[1]};
+            *(quad_FLOAT *)(to + 3 * wide) = (quad_FLOAT){g[2], g[3], h[2], h[3]};
+        }
+    }
+    for (int64_t l = 0; l < wide; l++)
+        for (int64_t t = quads; t < n; t++) panel[t * wide + l] = *(const FLOAT *)(y + t * y_row + l * y_column);
+}
+
+/* The product of (m, n) and (n, columns): 8 rows and 128 bytes of columns or more, n at most `LONGEST`. Rows of `out` are
+   in order; columns of y that are not side by side are copied. The last tile may begin before the one before it ends:
+   what is computed twice is the same. */
+static void tiled_product_FLOAT(
+    char *out, int64_t out_row, const char *x, int64_t x_row, int64_t x_column, const char *y, int64_t y_row,
+    int64_t y_column, int64_t m, int64_t n, int64_t columns) {
+    enum { slim = sizeof(wide_FLOAT) / BYTES, wide = 2 * slim };
+    FLOAT panel[LONGEST * wide] __attribute__((aligned(64)));
+    for (int64_t j = 0; j < columns; j += wide) {
+        const int is_slim = columns - j <= slim;
+        if (j > columns - wide) j = columns - (is_slim ? slim : wide);
+        const char *source = y + j * y_column;
+        int64_t step = y_row;
+        if (y_column != BYTES) {
+            panel_FLOAT(panel, is_slim ? slim : wide, source, y_row, y_column, n);
+            source = (const char *)panel, step = (is_slim ? slim : wide) * BYTES;
+        }
+        for (int64_t i = 0; i < m; i += TALL) {
+            if (i > m - TALL) i = m - TALL;
+            char *const target = out + i * out_row + j * BYTES;
+            if (is_slim) slim_tile_FLOAT(target, out_row, x + i * x_row, x_row, x_column, source, step, n);
+            else tile_FLOAT(target, out_row, x + i * x_row, x_row, x_column, source, step, n);
+        }
+    }
 }

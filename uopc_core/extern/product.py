@@ -1,5 +1,8 @@
 """Matrix products by NumPy's BLAS: what the planner makes of a large contraction.
 
+Small ones of real numbers are not the library's, which has more to do around such a product than in it: they are made
+in tiles of our own, by one loop whoever computes.
+
 Invariant: the bits depend on the matrices alone, not on how they lie in memory. BLAS has other kernels for transposed
 matrices where they are small, so those are brought in order first; large ones are packed into panels before anything is
 multiplied, and are handed over as they are.
@@ -21,6 +24,7 @@ from uopc_core.interpret.rows import in_rows
 from uopc_core.ir.arguments import Field, one_of
 from uopc_core.ir.extern import Extern, TensorType, register_extern
 from uopc_core.ir.op import Ops
+from uopc_core.schedule.library_work import is_tiled
 
 __all__ = ["MATMUL", "loop_of_products", "multiply_by_library"]
 
@@ -39,9 +43,9 @@ def _infer_matmul(params: tuple[Any, ...], types: Sequence[TensorType]) -> tuple
 
 
 def _matmul_into(params: tuple[Any, ...], arrays: Sequence[Any], outputs: Sequence[Any]) -> None:
-    (out,) = outputs
+    (x, y), (out,) = arrays, outputs
     if not params:
-        np.matmul(*_in_order(*arrays), out)
+        multiply_by_library(x, y, out)
         return
     # what the numbers with marks meet
     others = [other for side, other in zip(("right", "left"), arrays, strict=True) if side in params]
@@ -61,7 +65,12 @@ def loop_of_products(dtype: DType) -> Callable[..., Any] | None:
 
 
 def multiply_by_library(x: Array, y: Array, out: Array | None = None) -> Array:
-    """The product of two matrices by BLAS, as in a plan."""
+    """The product of two matrices, or stacks of them, as in a plan: by BLAS, or in our own tiles where it is small."""
+    m, k = x.shape[-2:]
+    if is_tiled(x.dtype, m, k, y.shape[-1]):
+        loop = loop_of("tiled", Ops.ADD, x.dtype)
+        if loop is not None:
+            return loop(x, y, out)
     product: Any = np.matmul
     return product(*_in_order(x, y), out=out)
 

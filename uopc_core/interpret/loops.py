@@ -31,8 +31,8 @@ __all__ = [
 ]
 
 Loop = Callable[..., Any]  # of NumPy arrays or scalars of one dtype, broadcasting them; made by a ufunc or like one
-# the kind, "elementwise", "reduction", "product" or "matmul" (which multiply first) or "argsort"; the op, and the dtype
-# of its operands
+# the kind, "elementwise", "reduction", "product", "matmul" or "tiled" (which multiply first) or "argsort"; the op, and
+# the dtype of its operands
 LoopKey = tuple[str, Ops, DType]
 Provider = Callable[[Sequence[LoopKey]], Sequence[Loop | None]]
 

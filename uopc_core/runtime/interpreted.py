@@ -16,9 +16,10 @@ from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.runtime.executors import INTERPRET
 from uopc_core.runtime.region_calls import run_region
 from uopc_core.schedule.kernel import Kernel, KernelCall
+from uopc_core.schedule.library_work import is_tiled
 from uopc_core.schedule.steps import ExternCall, Plan, PlanStep, RegionCall
 
-__all__ = ["HostInputs", "InterpretedPlan", "evaluate_kernel", "loops_of_plan"]
+__all__ = ["HostInputs", "InterpretedPlan", "evaluate_kernel", "loops_of_plan", "product_in_tiles"]
 
 Array = np.ndarray[Any, Any]
 
@@ -125,7 +126,19 @@ class InterpretedPlan:
 def loops_of_plan(plan: Plan) -> list[LoopKey]:
     """The loops that `plan` is interpreted with, those of regions included."""
     kernels = dict.fromkeys([kernel for inner in plan.plans for kernel in inner.kernels])
-    return loops_to_prepare(walk([root for kernel in kernels for root in kernel.outputs]))
+    calls = [step for inner in plan.plans for step in inner.steps if isinstance(step, ExternCall)]
+    dtypes = dict.fromkeys([call.inputs[0].view.dtype for call in calls if product_in_tiles(call)])
+    products: list[LoopKey] = [("tiled", Ops.ADD, dtype) for dtype in dtypes]
+    return [*loops_to_prepare(walk([root for kernel in kernels for root in kernel.outputs])), *products]
+
+
+def product_in_tiles(call: ExternCall) -> tuple[int, int, int] | None:
+    """The sizes m, k and n of a product of (m, k) and (k, n) that is made in tiles; None of all else."""
+    if call.name != "matmul" or call.params:
+        return None
+    x, y = (operand.view for operand in call.inputs)
+    m, k, n = x.shape[-2], x.shape[-1], y.shape[-1]
+    return (m, k, n) if is_tiled(x.dtype, m, k, n) else None
 
 
 def _forget(memory: list[Any], slots: Iterable[int]) -> None:

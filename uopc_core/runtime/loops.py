@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from uopc_core.codegen.c_reduce_loop import render_matmul, render_product, render_reduction
+from uopc_core.codegen.c_reduce_loop import render_matmul, render_product, render_reduction, render_tiled
 from uopc_core.codegen.c_sort_loop import render_argsort
 from uopc_core.codegen.c_ufunc import LoopSource, join_loops, render_loop
 from uopc_core.dtype import DType
@@ -28,6 +28,7 @@ _SIGNATURES = {
     "reduction": "(n)->()",
     "product": "(n),(n)->()",
     "matmul": "(m?,k),(k,n?)->(m?,n?)",
+    "tiled": "(m,k),(k,n)->(m,n)",
     "argsort": "(n),(n)->(n)",
 }
 
@@ -67,6 +68,8 @@ def _source(key: LoopKey, toolchain: Toolchain) -> LoopSource:
         return render_product(dtype)
     if kind == "matmul":
         return render_matmul(dtype)
+    if kind == "tiled":
+        return render_tiled(dtype)
     return render_loop(op, dtype, toolchain.has_libmvec)
 
 

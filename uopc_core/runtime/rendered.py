@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from uopc_core.codegen.c_source import CSource, Renderer, with_fewer_texts
+from uopc_core.codegen.c_tiled import Matrices, render_tiled_product
 from uopc_core.collector import without_collection
 from uopc_core.loop.fuse import fuse_rows, lower_group, needed_outside
 from uopc_core.loop.loop_ir import print_function
+from uopc_core.runtime.interpreted import HostInputs, product_in_tiles
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
 from uopc_core.schedule.steps import ExternCall, PerPlan, Plan, RegionCall
@@ -17,6 +22,7 @@ __all__ = ["Between", "Fused", "fused_steps", "loops_and_c", "render_plan", "slo
 
 
 Between = ExternCall | RegionCall  # steps that are no kernels
+_LARGE_BYTES = 1 << 24  # of a slot, of which a copy is made to see how parts of it lie
 
 
 @PerPlan
@@ -28,7 +34,31 @@ def render_plan(plan: Plan) -> list[CSource | Between]:
         steps = fused_steps(plan)
         sources = [renderer.render(step.calls, step.needed) for step in steps if isinstance(step, Fused)]
         rendered = iter(with_fewer_texts(sources))
-        return [next(rendered) if isinstance(step, Fused) else step for step in steps]
+        return [next(rendered) if isinstance(step, Fused) else _tiled_product(step, plan) or step for step in steps]
+
+
+def _tiled_product(step: Between, plan: Plan) -> CSource | None:
+    """The C of a product of small matrices, where strides say how they lie in their slots."""
+    sizes = product_in_tiles(step) if isinstance(step, ExternCall) and find_toolchain() is not None else None
+    if sizes is None or not isinstance(step, ExternCall):
+        return None
+    slots = {slot: plan.slots[slot] for slot in step.reads}
+    if max(slot.size_bytes for slot in slots.values()) > _LARGE_BYTES:
+        return None
+    memory = {number: np.empty(slot.shape, slot.dtype) for number, slot in slots.items()}
+    views = HostInputs(step).of(memory)
+    arrays = [memory[slot] for slot in step.reads]
+    if not all([np.may_share_memory(view, array) for view, array in zip(views, arrays, strict=True)]):
+        return None
+    x, y = (_matrices(*given) for given in zip(step.reads, views, arrays, strict=True))
+    left = step.inputs[0].view
+    count = left.shape[0] if left.ndim > 2 else 1
+    return render_tiled_product(left.dtype, step.writes[0], x, y, (count, *sizes))
+
+
+def _matrices(slot: int, view: Any, memory: Any) -> Matrices:
+    start = view.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+    return Matrices(slot, start, view.strides if view.ndim > 2 else (0, *view.strides))
 
 
 @dataclass(frozen=True)
@@ -81,5 +111,7 @@ def _loops_and_c(plan: Plan) -> list[str]:
             parts.append(print_function(lower_group(fused.calls, fused.needed)))
             note = f" (steps {begin} to {begin + n_steps - 1} in one)" if n_steps > 1 else ""
             parts.append(f"# C of the kernel that writes slots {list(source.outputs)}{note}\n" + source.text)
+        elif isinstance(source, CSource):
+            parts.append(f"# C of the product that writes slot {source.outputs[0]}\n" + source.text)
         begin += n_steps
     return parts

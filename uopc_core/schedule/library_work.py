@@ -8,17 +8,27 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from uopc_core.costs import LIBRARY_FACE, LIBRARY_WORK
+from uopc_core.costs import LIBRARY_FACE, LIBRARY_WORK, MOST_TWICE, TILE_BYTES, TILE_ROWS, TILED_ROW, TILED_WORK
+from uopc_core.dtype import DType, is_float
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 
-__all__ = ["LIBRARY_WORK", "is_for_library", "may_be_contraction"]
+__all__ = ["LIBRARY_WORK", "is_for_library", "is_tiled", "may_be_contraction"]
 
 
 def is_for_library(m: int, n: int, k: int) -> bool:
     """Whether the product of (m, k) and (k, n) is the library's."""
     work = m * n * k
     return work >= LIBRARY_WORK and m > 1 and n > 1 and work // max(m, n, k) >= LIBRARY_FACE
+
+
+def is_tiled(dtype: DType, m: int, k: int, n: int) -> bool:
+    """Whether a product that would be the library's is made in tiles of our own, if there is a compiler."""
+    if not is_float(dtype) or k > TILED_ROW or m * k * n > TILED_WORK or n * dtype.itemsize < 2 * TILE_BYTES:
+        return False
+    lanes = TILE_BYTES // dtype.itemsize
+    in_tiles = -(-m // TILE_ROWS) * TILE_ROWS * -(-n // lanes) * lanes
+    return m >= TILE_ROWS and in_tiles <= MOST_TWICE * m * n
 
 
 def may_be_contraction(op: Ops, arg: Any, src: Sequence[UOp]) -> bool:
