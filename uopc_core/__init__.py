@@ -6,7 +6,16 @@ The planner, the compiler, the derivatives and `Tensor` are loaded when one of t
 from typing import TYPE_CHECKING, Any
 
 from uopc_core import errors
-from uopc_core.costs import ALONE_WORK, LIBRARY_WORK, LOCKED_WORK, SHARED_CONTEXT_WORK
+from uopc_core.costs import (
+    ALONE_WORK,
+    ALWAYS_AT_ONCE,
+    AT_ONCE,
+    CALLS_AT_ONCE,
+    LIBRARY_WORK,
+    LOCKED_WORK,
+    SHARED_CONTEXT_WORK,
+    SPARED,
+)
 from uopc_core.dtype import (
     DTYPES,
     DType,
@@ -58,7 +67,7 @@ from uopc_core.runtime.executors import (
 )
 from uopc_core.runtime.pending import note_release
 from uopc_core.schedule.library_work import is_for_library
-from uopc_core.settings import AT_ONCE, SETTINGS, context, current
+from uopc_core.settings import SETTINGS, context, current
 
 if TYPE_CHECKING:
     from uopc_core.ir.text import from_uir, to_uir
@@ -75,7 +84,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALONE_WORK",
+    "ALWAYS_AT_ONCE",
     "AT_ONCE",
+    "CALLS_AT_ONCE",
     "DTYPES",
     "EXECUTORS",
     "EXTERNS",
@@ -85,6 +96,7 @@ __all__ = [
     "OPPOSITE_NORM",
     "SETTINGS",
     "SHARED_CONTEXT_WORK",
+    "SPARED",
     "TRACED",
     "TRACKED",
     "Buffer",

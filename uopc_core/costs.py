@@ -14,10 +14,12 @@ from __future__ import annotations
 __all__ = [
     "AHEAD_ROWS",
     "ALONE_WORK",
+    "ALWAYS_AT_ONCE",
     "AT_ONCE",
     "BACKGROUND_WORK",
     "BLOCKWISE_ELEMENTS",
     "BLOCK_ELEMENTS",
+    "CALLS_AT_ONCE",
     "CALL_WORK",
     "CHEAP_TO_REDO_AT_MANY_PLACES",
     "CHEAP_TO_REDO_IN_MANY_KERNELS",
@@ -60,6 +62,7 @@ __all__ = [
     "SCRATCH_BYTES",
     "SHARED_CONTEXT_WORK",
     "SMALL_ROWS_WORK",
+    "SPARED",
     "START_LINES",
     "THREADLESS_WORK",
     "TILE",
@@ -80,9 +83,16 @@ __all__ = [
 # Work is a number of element operations; NumPy makes about one in a nanosecond, arrays that are not in the cache
 # included, and vector code one in a twentieth of that.
 
-# Elements of a known value up to which operators compute at once. To record, plan and call costs 20 us a statement;
-# NumPy passes over so many doubles in 10.
-AT_ONCE = 1 << 15
+# Elements of a known value up to which operators may compute at once. To record, recognise and call costs 20 us a
+# statement; NumPy passes over so many doubles in 60.
+AT_ONCE = 1 << 18
+# Elements up to which they always do: NumPy passes over so many doubles in 10 us, so a kernel of a few operations saves
+# less than it costs to get there.
+ALWAYS_AT_ONCE = 1 << 15
+# Elements that a kernel of several operations spares NumPy to pass over, from which it pays: 25 us.
+SPARED = 1 << 17
+# NumPy's calls in a function, up to which it is computed at once for more than ALWAYS_AT_ONCE elements.
+CALLS_AT_ONCE = 3
 # Work that a NumPy call counts for besides its elements: 0.3 us.
 CALL_WORK = 300
 # Work up to which NumPy is faster than any call of compiled code: packing, the foreign call and the handles take 2 us.

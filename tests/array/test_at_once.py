@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import uopc_array as xp
 from uopc_array._array import programs
+from uopc_array._array.at_once import LARGEST
 from uopc_core import context
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
@@ -461,21 +462,21 @@ def test_threads_that_write_different_rows_lose_nothing() -> None:
         lambda x: xp.add(x[:, None], x),
         lambda x: xp.hypot(x[:, None], x),
         lambda x: xp.where(x[:, None] > 0, x, 1.0),
-        lambda x: xp.broadcast_to(x, (1000, 300)) + 1,
-        lambda x: xp.tile(x, 300),
-        lambda x: xp.repeat(x, 300),
-        lambda x: xp.concat([x] * 300),
+        lambda x: xp.broadcast_to(x, (1000, 600)) + 1,
+        lambda x: xp.tile(x, 600),
+        lambda x: xp.repeat(x, 600),
+        lambda x: xp.concat([x] * 600),
         lambda x: xp.linalg.outer(x, x),
         lambda x: xp.add.outer(x, x),
-        lambda x: x[xp.zeros((300, 300), dtype=xp.int64)],
-        lambda x: xp.ones((300, 300))[xp.zeros(300, dtype=xp.int64)],
-        lambda x: xp.take(x, xp.zeros((300, 300), dtype=xp.int64)),
-        lambda x: xp.pad(x, 40_000),
+        lambda x: x[xp.zeros((600, 600), dtype=xp.int64)],
+        lambda x: xp.ones((600, 600))[xp.zeros(600, dtype=xp.int64)],
+        lambda x: xp.take(x, xp.zeros((600, 600), dtype=xp.int64)),
+        lambda x: xp.pad(x, 150_000),
     ],
 )
 def test_what_is_small_and_gives_what_is_large_waits(grow: Callable[[Any], Any]):
-    result = grow(xp.arange(300.0))
-    assert result.size > 1 << 15
+    result = grow(xp.arange(600.0))
+    assert result.size > LARGEST
     assert not is_known(result)
     assert result._uop.realized is None
 

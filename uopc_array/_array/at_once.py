@@ -9,9 +9,13 @@ Only what has the same bits as the graph goes this way: functions of which NumPy
 A large array in memory holds its value too, from when a small part of it is read or written: that part is known and
 small. What is done with the whole of it is the graph's.
 
-The bound is where a statement costs alike both ways. To record an operation, plan it and call its kernel costs some
-20 us, whatever the size; NumPy passes over memory once an operation, which takes some 10 us for 32,768 elements in the
-cache, where a fused kernel passes once for all of them.
+Two bounds say what is small. To record a statement, recognise it and call its kernel costs some 20 us, whatever the
+size; NumPy passes over memory once an operation, which takes some 10 us for 32,768 elements in the cache, where a fused
+kernel passes once for all of them. So up to ALWAYS_AT_ONCE elements everything is computed at once. Between that and
+LARGEST one operation is, and so is a statement of few; a longer one is a graph from the second time on. Which it is the
+operators in C find out: an operand that nothing else refers to is what another operator of the statement has made, and
+where such a chain has become long enough the line where it begins is remembered (`in_c/chains.h`). What a statement has
+made a node of stays the graph's. No value depends on it. Without C there is the lower bound alone.
 
 The operators of the commonest operands are in C once more (the folder `in_c`), for Python's frames cost several times
 what NumPy's calls do. Where that has not been built, the functions here do the same.
@@ -31,10 +35,23 @@ import numpy as np
 from uopc_array._array.handle import MOST_LENSES, Handle
 from uopc_array._array.index import ItemLens, is_plain_key
 from uopc_array._array.lenses import BitsLens, DiagonalLens, Lens, MoveLens, PartLens, SpreadLens
-from uopc_array._array.realize import buffer_from_numpy
+from uopc_array._array.realize import buffer_from_numpy, view_in_memory
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
-from uopc_core import AT_ONCE, DTYPES, EXECUTORS, DType, Ops, UOp, compare_in_c, converted, current, value_now
+from uopc_core import (
+    ALWAYS_AT_ONCE,
+    AT_ONCE,
+    DTYPES,
+    EXECUTORS,
+    SPARED,
+    DType,
+    Ops,
+    UOp,
+    compare_in_c,
+    converted,
+    current,
+    value_now,
+)
 from uopc_core.errors import IndexBoundsError
 from uopc_core.frontend.alone import HAS_GLOBAL_LOCK
 from uopc_core.frontend.cells import Root, root_of, take_value, writing
@@ -44,6 +61,7 @@ __all__ = [
     "IN_C",
     "LARGEST",
     "REAL_SCALARS",
+    "SMALL",
     "Quick",
     "QuickCall",
     "assigned_at_once",
@@ -72,6 +90,7 @@ A = TypeVar("A", bound=Handle)
 _new = object.__new__
 _NDARRAY = np.ndarray
 _BUFFER, _CONST = Ops.BUFFER, Ops.CONST
+_IN_MEMORY = frozenset({_BUFFER, _CONST, Ops.SHRINK, Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP})  # or may be
 _DTYPES = {dtype.char: dtype for dtype in DTYPES}
 _NUMBERS = frozenset({int, float})
 _SCALARS = frozenset([dtype.type for dtype in _DTYPES.values()])
@@ -79,7 +98,7 @@ REAL_SCALARS = frozenset([dtype.type for dtype in _DTYPES.values() if dtype.kind
 _STORED = frozenset({int, float, bool})
 _VIEWS = frozenset({MoveLens, PartLens, BitsLens, SpreadLens, DiagonalLens})  # steps that strides describe
 
-LARGEST = AT_ONCE  # elements of what is held as a value, whatever the settings say
+SMALL = ALWAYS_AT_ONCE  # elements up to which nothing but the settings is asked
 # elements up to which NumPy writes under the lock of the interpreter: other threads see all of that or nothing
 _UNDER_LOCK = 500
 ALIGNED_BYTES = 1 << 14  # from which it pays that an array begins with a line of the cache, as kernels like it
@@ -106,6 +125,7 @@ def _operators_in_c() -> Any:
 
 
 IN_C = _operators_in_c()
+LARGEST = SMALL if IN_C is None else AT_ONCE  # elements of what is held as a value, whatever the settings say
 if IN_C is not None:
     compare_in_c(IN_C)
 
@@ -125,7 +145,7 @@ else:
 def connect_operators(cls: type[Handle], methods: Mapping[str, Any]) -> None:
     """Let the operators in C know the class of arrays, whose first base is `Quick`, and what is computed in Python."""
     if IN_C is not None:
-        IN_C.connect(cls, Root, Part, dict(methods), _QUIET, _VIEWS, LARGEST, _UNDER_LOCK, MOST_LENSES)
+        IN_C.connect(cls, Root, Part, dict(methods), _QUIET, _VIEWS, LARGEST, SMALL, SPARED, _UNDER_LOCK, MOST_LENSES)
 
 
 def quietly(function: Callable[..., Any], *args: Any) -> Any:
@@ -137,9 +157,10 @@ def quietly(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def bound() -> int:
-    """Elements up to which an array is small here."""
+    """Elements up to which an array may be held as a value here."""
     settings = current()
-    return settings.at_once if HAS_GLOBAL_LOCK and EXECUTORS[settings.tier].numpy_work else 0
+    most = settings.at_once if HAS_GLOBAL_LOCK and EXECUTORS[settings.tier].numpy_work else 0
+    return most if most <= LARGEST else LARGEST
 
 
 class Part(View):
@@ -185,14 +206,16 @@ def known(x: Handle) -> Any:
         alias = x._own_alias
         is_current = alias is None or alias.memory is None or alias.memory is alias.base._value
         return value if is_current and value.size <= LARGEST else None
-    if x._own_node.op not in (_BUFFER, _CONST) or x._is_shadowed:
+    if x._own_node.op not in _IN_MEMORY or x._is_shadowed:
         return None
     node = x._uop
     if node.flags or x._weak or node.size > bound():
         return None
     if node.op is _BUFFER:
         return node.realized.array
-    return node.dtype.type(node.arg) if node.op is _CONST and not node.shape and x._alias is None else None
+    if node.op is _CONST:
+        return node.dtype.type(node.arg) if not node.shape and x._alias is None else None
+    return view_in_memory(node)
 
 
 def of_numpy(y: Any) -> Any:
@@ -277,8 +300,8 @@ def handle_on(cls: type[A], node: UOp, is_array: bool) -> A:
     Args:
         is_array: of no axes too, no number.
     """
-    if not node.flags and node.realized is None and node.size <= LARGEST and not records():
-        most = bound()
+    if not node.flags and node.realized is None and node.size <= SMALL and not records():
+        most = min(bound(), SMALL)
         try:
             value = value_now(node, most) if most else None
         except IndexBoundsError:  # who asks for the value is told where this comes from
@@ -398,7 +421,7 @@ def holds_value_to_read(x: Handle, key: Any) -> bool:
             n = x._own_node.realized.array[key].size
         except Exception:  # the longer way has words for it, if another thread has no other node there meanwhile
             return False
-    if n > LARGEST or n > bound() or not _may_hold_value(x):
+    if n > SMALL or n > bound() or not _may_hold_value(x):
         return False
     take_value(x)
     return x._value is not None

@@ -36,9 +36,14 @@ MOST_LENSES = 16  # steps from a base to a view, before they are made one
 
 
 class Handle(LazyHandle):
-    """The layers below `Array` know it by this type."""
+    """The layers below `Array` know it by this type.
 
-    __slots__ = ()
+    Attributes:
+        _chain: of a value of middle size, which operators made it, in the words of `in_c/chains.h`, else empty.
+    """
+
+    __slots__ = ("_chain",)
+    _chain: bytes
     _compute = staticmethod(compute)
     # functions are methods, whatever their first parameter is called
     _note_new = note_new  # pyright: ignore[reportAssignmentType]

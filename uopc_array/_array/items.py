@@ -6,7 +6,7 @@ from typing import Any, Self, cast
 
 from uopc_array._array.assignment import assign, assigned_box
 from uopc_array._array.at_once import (
-    LARGEST,
+    SMALL,
     assigned_at_once,
     holds_value_to_read,
     holds_value_to_write,
@@ -77,7 +77,7 @@ class Items(Handle):
             box = moves_of(node.shape, key)
             if box is None or not box.kept:  # after an ellipsis an array, which the long way makes
                 return None
-        if box.size <= LARGEST and node.op is _BUFFER:
+        if box.size <= SMALL and node.op is _BUFFER:
             return None
         uop = box.read(node)
         return self._view(node, uop, ItemLens(key)) if box.kept else self._from_uop(uop)

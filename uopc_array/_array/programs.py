@@ -15,6 +15,7 @@ import numpy as np
 from uopc_array._array.at_once import (
     IN_C,
     LARGEST,
+    SMALL,
     bound,
     is_large_together,
     known,
@@ -27,7 +28,7 @@ from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import as_node
 from uopc_array._array.realize import buffer_from_numpy
 from uopc_array._array.tracing import records
-from uopc_core import NumPyProgram, Recent, UOp, program_now, value_now
+from uopc_core import CALLS_AT_ONCE, NumPyProgram, Recent, UOp, program_now, value_now
 
 __all__ = ["of_known", "view_of_known"]
 
@@ -36,6 +37,7 @@ MAX_PROGRAMS = 4096
 _STATIC = frozenset({type(None), bool, int, str, type, *[type(np.dtype(code)) for code in "?bBhHiIlLqQfdFD"]})
 _WEAK: dict[type, Any] = {float: np.float64, complex: np.complex128}
 _NDARRAY = np.ndarray
+_NOT_SMALL = 1 << 16  # what is added in keys to the number of a dtype, for other programs
 _ANY_SHAPE = (3,)  # of operands for which the program of a function of each element is made
 _programs: Recent[Any, Any] = Recent(MAX_PROGRAMS)
 _functions: dict[Any, Callable[..., Any]] = {}  # what programs have become, for `of_known` in C
@@ -158,7 +160,8 @@ def _key(
             return None
         values.append(value)
         if is_of_elements:
-            key.append(value.dtype.num if value.ndim else ~value.dtype.num)
+            number = value.dtype.num if value.size <= SMALL else value.dtype.num + _NOT_SMALL
+            key.append(number if value.ndim else ~number)
         else:
             key += (value.dtype.num, value.shape)
     return tuple(key)
@@ -296,6 +299,8 @@ def _made(
     if program is None:
         return False
     assert len(inputs) == len(values), (native, name)
+    if program.n_calls > CALLS_AT_ONCE and max([value.size for value in values], default=0) > SMALL:
+        return False  # a kernel passes over memory once
     return _Program(program) if not is_of_elements or program.is_of_elements() else 0
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy import random as _numpy_random
 
 from uopc_array._array.array import Array
-from uopc_array._array.at_once import LARGEST
+from uopc_array._array.at_once import SMALL
 from uopc_array._array.nodes import node_from_numpy
 from uopc_array._array.tracing import current_record, user_line
 from uopc_array._functions.host import call_host, note_host_call, to_host
@@ -72,7 +72,7 @@ def _filled(name: str, draw: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     shape: tuple[Any, ...] = (size,) if type(size) is not tuple else cast("tuple[Any, ...]", size)
     if dtype is None or not {int}.issuperset(map(type, shape)) or "out" in given:
         return None
-    if len(args) > 2 or first.keys() & kwargs.keys() or min(shape, default=0) <= 0 or prod(shape) <= LARGEST:
+    if len(args) > 2 or first.keys() & kwargs.keys() or min(shape, default=0) <= 0 or prod(shape) <= SMALL:
         return None
     note_host_call(name)
     memory = Buffer.empty(shape, dtype)

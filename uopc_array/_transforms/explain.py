@@ -24,7 +24,7 @@ def explain(*arrays: Any) -> str:
         text, also where there is no compiler to give the C to.
     Example:
         >>> import uopc_array as xp
-        >>> x = xp.ones(100_000) + 1
+        >>> x = xp.ones(1_000_000) + 1
         >>> print(xp.explain(x).splitlines()[0])
         # graph
     """

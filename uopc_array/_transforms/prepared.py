@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.at_once import IN_C, LARGEST, bound
+from uopc_array._array.at_once import IN_C, SMALL, bound
 from uopc_array._transforms.inputs import Arguments
 from uopc_array._transforms.results import Constant, Made
 from uopc_array._transforms.traces import Trace
@@ -62,7 +62,7 @@ def prepared_call(
     direct = executable.direct()
     if isinstance(direct, bool):
         return NOT_YET if direct else None
-    if len(direct.outputs) != len(trace.nodes) or max([node.size for node in trace.nodes]) > min(most, LARGEST):
+    if len(direct.outputs) != len(trace.nodes) or max([node.size for node in trace.nodes]) > min(most, SMALL):
         return None
     if direct.arena_bytes > _MOST_TEMPORARY_BYTES:
         return None

@@ -91,6 +91,11 @@ class NumPyProgram:
                     slots[i] = None
         return [hand_out(slots[slot], root, aliased) for slot, root, aliased in self._roots]
 
+    @property
+    def n_calls(self) -> int:
+        """How many calls of NumPy's it is, those that give views included."""
+        return len(self._steps)
+
     def is_of_elements(self) -> bool:
         """Whether the one root is a function of elements of all inputs, whatever their shapes, if the graph is."""
         if len(self._roots) != 1 or self._memories:

@@ -10,7 +10,7 @@ from typing import Any
 
 from uopc_core.costs import LIBRARY_FACE, LIBRARY_WORK, MOST_TWICE, TILE_BYTES, TILE_ROWS, TILED_ROW, TILED_WORK
 from uopc_core.dtype import DType, is_float
-from uopc_core.ir.op import Ops
+from uopc_core.ir.op import VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp
 
 __all__ = ["LIBRARY_WORK", "is_for_library", "is_tiled", "may_be_contraction"]
@@ -37,4 +37,15 @@ def may_be_contraction(op: Ops, arg: Any, src: Sequence[UOp]) -> bool:
     """
     if op is not Ops.REDUCE:
         return op is Ops.CALL
-    return arg[0] is Ops.ADD and prod(src[0].shape) >= LIBRARY_WORK
+    return arg[0] is Ops.ADD and prod(src[0].shape) >= LIBRARY_WORK and not _is_view_of_leaf(src[0])
+
+
+def _is_view_of_leaf(node: UOp) -> bool:
+    """Whether there is nothing to compute, and so nothing to multiply."""
+    while True:
+        src = node.src  # before the op, see `UOp.settle`
+        if node.realized is not None or not src:
+            return True
+        if node.op not in VIEW_OPS:
+            return False
+        node = src[0]

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { LEAST_KEPT = 64 << 10, CLASS_BYTES = 64 << 10, N_CLASSES = 16, MOST_OF_A_CLASS = 8, MOST_KEPT_BYTES = 8 << 20 };
+enum { LEAST_KEPT = 64 << 10, CLASS_BYTES = 64 << 10, N_CLASSES = 32, MOST_OF_A_CLASS = 8, MOST_KEPT_BYTES = 8 << 20 };
 enum { HEAD = 64 };  /* bytes before the elements: the last of them say how many follow, 0 of what is not kept */
 
 static void *kept_blocks[N_CLASSES][MOST_OF_A_CLASS];

@@ -14,6 +14,7 @@
 #include <numpy/ufuncobject.h>
 
 #include "values.h"
+#include "chains.h"
 #include "memory.h"
 #include "products.h"
 #include "operators.h"
@@ -83,7 +84,7 @@ static PyObject *method_of(PyObject *methods, const char *before, const char *na
 }
 
 PyDoc_STRVAR(connect_doc,
-    "connect(array, root, part, methods, quiet, views, largest, under_lock, most_lenses)\n--\n\n"
+    "connect(array, root, part, methods, quiet, views, largest, small, spared, under_lock, most_lenses)\n--\n\n"
     "Say what the operators need to know; the package does, once.\n\n"
     "Args:\n"
     "    array: the class of arrays, whose first base is `Quick`.\n"
@@ -91,7 +92,9 @@ PyDoc_STRVAR(connect_doc,
     "    methods: what each operator is in Python, by its name.\n"
     "    quiet: the context in which NumPy does not warn.\n"
     "    views: the classes of lenses that strides describe.\n"
-    "    largest: elements of what is small.\n"
+    "    largest: elements of what may be computed at once.\n"
+    "    small: elements of what is, whatever it is part of.\n"
+    "    spared: elements that NumPy would pass over in vain, from which the graph computes.\n"
     "    under_lock: elements up to which NumPy writes without letting other threads run.\n"
     "    most_lenses: steps from a base to a view.");
 
@@ -99,12 +102,13 @@ static PyObject *connect(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyTypeObject *array, *root, *part;
     PyObject *methods, *context, *views;
-    if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!nnn", &PyType_Type, &array, &PyType_Type, &root, &PyType_Type, &part,
+    if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!nnnnn", &PyType_Type, &array, &PyType_Type, &root, &PyType_Type, &part,
                           &PyDict_Type, &methods, &PyContext_Type, &context, &PyFrozenSet_Type, &views,
-                          &largest, &under_lock, &most_lenses))
+                          &largest, &small, &spared, &under_lock, &most_lenses))
         return NULL;
     const struct { PyTypeObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
         {array, "_value", &at_value}, {array, "_alias", &at_alias}, {array, "_weak", &at_weak},
+        {array, "_chain", &at_chain},
         {part, "base", &at_base}, {part, "memory", &at_memory}, {part, "keys", &at_keys},
         {part, "is_writable", &at_writable}, {root, "is_writable", &at_root_writable},
     };
@@ -133,7 +137,8 @@ static PyObject *connect(PyObject *Py_UNUSED(module), PyObject *args)
     view_types = Py_NewRef(views);
     on_array = PyUnicode_InternFromString("on_array");
     is_writable_name = PyUnicode_InternFromString("is_writable");
-    if (on_array == NULL || is_writable_name == NULL) return NULL;
+    node_name = PyUnicode_InternFromString("_uop");
+    if (on_array == NULL || is_writable_name == NULL || node_name == NULL) return NULL;
     array_type = (PyTypeObject *)Py_NewRef(array);
     if (!use_memory()) return NULL;
     Py_RETURN_NONE;

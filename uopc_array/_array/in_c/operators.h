@@ -57,12 +57,13 @@ static PyObject *binary(PyObject *x, PyObject *y, const Operation *op)
         PyObject *result = product(x, y, 0);
         if (result != NULL || PyErr_Occurred()) return result;
     }
+    int is_in_graph = op->function != NULL && (has_node(x) || has_node(y));
     if (is_left) {
-        PyObject *result = by_python(op->method, x, y, NULL);
+        PyObject *result = is_in_graph ? by_python_in_chain(op->method, x, y) : by_python(op->method, x, y, NULL);
         if (result != Py_NotImplemented || !PyObject_TypeCheck(y, &Quick)) return result;
         Py_DECREF(result);
     }
-    return by_python(op->reflected, y, x, NULL);
+    return is_in_graph ? by_python_in_chain(op->reflected, y, x) : by_python(op->reflected, y, x, NULL);
 }
 
 /* x op= y. The array is written to where nobody can come between the look at it and the end: NumPy keeps the lock for
@@ -158,24 +159,30 @@ static PyObject *compare(PyObject *x, PyObject *y, int op)
     int number;
     PyObject *a = value_of(x), *b = a == NULL ? NULL : operand(y, &number);
     if (b != NULL && are_small_together(a, b) && has_kind(kinds, number_of(a)) && has_kind(kinds, number)) {
-        PyObject *value = compared_quietly(a, b, op);
-        if (value != NULL) return new_array(value, Py_NewRef(Py_None));
+        Chain chain;
+        Py_ssize_t n = larger_size(a, b);
+        PyObject *value = is_for_now(x, y, n, &chain) ? compared_quietly(a, b, op) : NULL;
+        if (value != NULL) return noted(new_array(value, Py_NewRef(Py_None)), &chain, n);
         if (PyErr_Occurred()) return NULL;
     }
-    return by_python(comparisons[op].method, x, y, NULL);
+    PyObject *method = comparisons[op].method;
+    return has_node(x) || has_node(y) ? by_python_in_chain(method, x, y) : by_python(method, x, y, NULL);
 }
 
 static PyObject *unary(PyObject *x, int which)
 {
     PyObject *a = value_of(x);
     if (a != NULL && size_of(a) <= largest && has_kind(unary_operations[which].kinds, number_of(a))) {
+        Chain chain;
         Py_INCREF(a);
-        PyObject *value = enter() ? leave(unary_operations[which].function(a)) : NULL;
+        PyObject *value = NULL;
+        if (is_for_now(x, NULL, size_of(a), &chain) && enter()) value = leave(unary_operations[which].function(a));
         Py_DECREF(a);
-        if (value != NULL) return new_array(value, Py_NewRef(Py_None));
+        if (value != NULL) return noted(new_array(value, Py_NewRef(Py_None)), &chain, size_of(value));
         if (PyErr_Occurred()) return NULL;
     }
-    return by_python(unary_operations[which].method, x, NULL, NULL);
+    PyObject *method = unary_operations[which].method;
+    return has_node(x) ? by_python_in_chain(method, x, NULL) : by_python(method, x, NULL, NULL);
 }
 
 static PyObject *negative(PyObject *x) { return unary(x, NEG); }

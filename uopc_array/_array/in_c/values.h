@@ -248,20 +248,6 @@ static int are_small_together(PyObject *a, PyObject *b)
     return n <= largest && m <= largest && n * m <= largest;
 }
 
-/* function(x, y), where `x` is an array, or function(y, x): a new array, or NULL, without an exception where it is for
-   Python. */
-static PyObject *at_once(Binary function, const char *kinds, PyObject *x, PyObject *y, int is_reflected)
-{
-    PyObject *a = value_of(x);
-    if (a == NULL) return NULL;
-    int number;
-    PyObject *b = operand(y, &number);
-    if (b == NULL || !are_small_together(a, b)) return NULL;
-    if (kinds != NULL && !(has_kind(kinds, number_of(a)) && has_kind(kinds, number))) return NULL;
-    PyObject *value = is_reflected ? quietly(function, b, a) : quietly(function, a, b);
-    return value == NULL ? NULL : new_array(value, Py_NewRef(Py_None));
-}
-
 /* The offset of a slot of a class of Python's, -1 with an exception where it is none. */
 static Py_ssize_t offset_of(PyObject *type, const char *name)
 {
