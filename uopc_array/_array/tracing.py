@@ -177,9 +177,13 @@ def _handlers() -> frozenset[CodeType]:
 def _within_handler(stack: list[Record]) -> list[Record]:
     """Those of the traces whose function has called what runs now, and no handler in its midst."""
     here: list[Record] = []
+    handlers = stack[-1].handlers
+    waiting = len(stack)
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and len(here) < len(stack) and frame.f_code not in stack[-1].handlers:
-        here += [record for record in stack if record.frame is frame]
+    while frame is not None and waiting and frame.f_code not in handlers:
+        while waiting and stack[waiting - 1].frame is frame:
+            waiting -= 1
+            here.append(stack[waiting])
         frame = frame.f_back
     return here[::-1]
 
