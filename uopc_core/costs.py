@@ -163,6 +163,10 @@ CHEAP_TO_REDO_IN_MANY_KERNELS = 6.0
 MAX_KERNEL_OPS = 320
 MAX_KERNEL_OUTPUTS = 8  # streams that are written at a time; a core has 10 to 16 lines under way
 MAX_INLINE_REDUCE = 16  # operands of a sum written out: a loop of fewer costs more than its elements
+# Writes of boxes, one after the other, that one kernel makes by a choice for each element; more are made one by one.
+MAX_BOXES = 8
+# Elements of a box that one thread writes alone, where the array is: as much work as is worth another thread.
+MAX_BOX_ELEMENTS = 1 << 15
 MAX_FOLDS = 6  # of axes that have been moved, in one place; each may double what its index is computed from
 
 # ------------------------------------------------------------------------------------------------------------- threads

@@ -204,7 +204,7 @@ def _stored_at_once(lowered: Lowered) -> Lowered:
 
 def _read_where_written(buffers: Sequence[Any], of: Any) -> tuple[int, ...]:
     """A rule for sharing memory that forgets what is read after another output was written."""
-    accesses = list(lower._accesses(of.body))
+    accesses = list(lower.accesses(of.body))
     places = {access.index for access in accesses if isinstance(access, Store)}
     read = {access.buffer: access.index for access in accesses if isinstance(access, Load)}
     return tuple([i for i, index in read.items() if of.letter == "E" and {index} == places])

@@ -42,6 +42,12 @@ class AccessWriter(Writer):
         self.known: dict[Var, Index] = {}
         self.along: Var | None = None
 
+    def windows(self) -> None:
+        """Have the pointers to windows point to where they begin: the first of the lifted integers."""
+        for buffer, pointer in zip(self.function.buffers, self.pointers, strict=True):
+            if buffer.offset is not None:
+                self.line(f"{pointer} += {self.lift(buffer.offset)};")
+
     def need_clip(self) -> None:
         """Have MIN and MAX."""
         helper(self.need, "MIN")

@@ -18,6 +18,7 @@ from uopc_core.dtype import DType, dtypes, is_complex, is_float, is_unsigned
 from uopc_core.loop.fuse import lower_group
 from uopc_core.loop.loop_ir import LoopNest, Memory, print_function
 from uopc_core.loop.verify import verify_function
+from uopc_core.loop.windows import Form, Windowed, lower_form
 from uopc_core.schedule.kernel import Alike, KernelCall, alike
 from uopc_core.settings import current
 
@@ -129,7 +130,10 @@ def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec:
         needed: slots that somebody reads after this function; other outputs are not stored.
         has_libmvec: the compiler vectorises the functions of libm.
     """
-    function = lower_group(group, needed)
+    return _render_checked(lower_group(group, needed), has_libmvec)
+
+
+def _render_checked(function: LoopNest, has_libmvec: bool) -> CSource:
     settings = current()
     if settings.debug >= _DEBUG_LOOPS:
         print(print_function(function), file=sys.stderr)
@@ -139,7 +143,8 @@ def render(group: tuple[KernelCall, ...], needed: AbstractSet[int], has_libmvec:
 
 
 class Renderer:
-    """Renders groups of calls, those that are alike but for the numbers of their slots and scalars once.
+    """Renders groups of calls, those that are alike but for the numbers of their slots and scalars, and for the places
+    of windows, once.
 
     A program that repeats a statement a thousand times has a thousand calls of one kernel.
     """
@@ -147,26 +152,56 @@ class Renderer:
     def __init__(self, has_libmvec: bool) -> None:
         self._has_libmvec = has_libmvec
         self._known: dict[Alike, CSource] = {}
+        self._forms: dict[Form, CSource | None] = {}
 
-    def render(self, group: tuple[KernelCall, ...], needed: AbstractSet[int]) -> CSource:
-        """The C of `group`; see `render`."""
+    def render(
+        self, group: tuple[KernelCall, ...], needed: AbstractSet[int], windowed: Windowed | None = None
+    ) -> CSource:
+        """The C of `group`; see `render`.
+
+        Args:
+            windowed: the same over windows, where it is one call that is to be so.
+        """
+        if windowed is not None:
+            source = self._over_windows(windowed)
+            if source is not None:
+                return source
         form, slot_of, scalar_of = alike(group, needed)
         source = self._known.get(form)
         if source is None:
             source = self._known[form] = render(form.calls, form.needed, self._has_libmvec)
-        return replace(
-            source,
-            outputs=tuple([slot_of[number] for number in source.outputs]),
-            inputs=tuple([slot_of[number] for number in source.inputs]),
-            scalars=tuple([scalar_of[number] for number in source.scalars]),
-            inplace=tuple([slot_of[number] for number in source.inplace]),
-        )
+        return _in_plan(source, slot_of, scalar_of)
+
+    def _over_windows(self, call: Windowed) -> CSource | None:
+        form, offsets = call.form, call.offsets
+        if form not in self._forms:
+            function = lower_form(form, offsets)
+            self._forms[form] = None if function is None else _render_checked(function, self._has_libmvec)
+        source = self._forms[form]
+        if source is None:
+            return None
+        return _in_plan(source, call.slots, call.scalars, (*offsets, *source.dims[len(offsets) :]))
+
+
+def _in_plan(
+    source: CSource, slot_of: Sequence[int], scalar_of: Sequence[int], dims: tuple[int, ...] | None = None
+) -> CSource:
+    """`source`, of calls with slots and scalars numbered as they are met, in those that the numbers stand for."""
+    return replace(
+        source,
+        outputs=tuple([slot_of[number] for number in source.outputs]),
+        inputs=tuple([slot_of[number] for number in source.inputs]),
+        scalars=tuple([scalar_of[number] for number in source.scalars]),
+        inplace=tuple([slot_of[number] for number in source.inplace]),
+        dims=source.dims if dims is None else dims,
+    )
 
 
 def render_function(function: LoopNest, has_libmvec: bool) -> CSource:
     """The C of one function."""
     writer = LoopWriter(function, has_libmvec)
     writer.need_types(_SCALAR)
+    writer.windows()
     writer.block(function.body)
     lines = "\n".join(writer.lines)
     params, arguments, n_memory = _parameters(function, writer)

@@ -22,6 +22,7 @@ __all__ = [
     "Var",
     "atoms_of",
     "flatten",
+    "position",
     "strides_of",
     "unflatten",
 ]
@@ -296,8 +297,13 @@ def strides_of(shape: Sequence[int]) -> list[int]:
 
 def flatten(indices: Iterable[Index], shape: Sequence[int]) -> Index:
     """The row-major position of an element."""
+    return position(indices, strides_of(shape))
+
+
+def position(indices: Iterable[Index], strides: Iterable[int]) -> Index:
+    """The position of an element in memory that has these strides."""
     out = ZERO
-    for index, stride in zip(indices, strides_of(shape), strict=True):
+    for index, stride in zip(indices, strides, strict=True):
         out = out + index * stride
     return out
 

@@ -252,13 +252,18 @@ Block = tuple[Item, ...]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Memory that a function works on: `slot` of the plan; a `row` of scratch exists once per thread."""
+    """Memory that a function works on: `slot` of the plan; a `row` of scratch exists once per thread.
+
+    Attributes:
+        offset: where it begins, of a window of the slot.
+    """
 
     slot: int
     dtype: DType
     written: bool
     size: int
     scratch: bool = False
+    offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +406,7 @@ def print_function(function: LoopNest) -> str:
         role = "scratch" if buffer.scratch else "output" if buffer.written else "input"
         shared = " (may be an output)" if number in function.inplace else ""
         where = "" if buffer.scratch else f" slot {buffer.slot}"
+        where += "" if buffer.offset is None else f" from {buffer.offset} on"
         lines.append(f"buf{number}: {name_of(buffer.dtype)}[{buffer.size}] {role}{where}{shared}")
     lines += [f"s{i}: {name_of(dtype)} scalar {number}" for i, (number, dtype) in enumerate(function.scalars)]
     return "\n".join([*lines, print_block(function.body)])

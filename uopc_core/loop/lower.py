@@ -32,7 +32,7 @@ from uopc_core.loop.space import BoundKernel, space_of
 from uopc_core.schedule.kernel import KernelCall
 from uopc_core.schedule.kernelize import cost_of
 
-__all__ = ["Parameters", "finish_function", "lower_call", "steps_of", "work_of", "writes_in_turn"]
+__all__ = ["Parameters", "accesses", "finish_function", "lower_call", "steps_of", "work_of", "writes_in_turn"]
 
 
 class Parameters:
@@ -48,6 +48,11 @@ class Parameters:
             self.number[slot] = len(self.buffers)
             self.buffers.append(Memory(slot, dtype, written, size))
         return self.number[slot]
+
+    def window(self, slot: int, dtype: DType, size: int, written: bool, offset: int) -> int:
+        """A part of the memory of a slot, which may have other parts, and a number as a whole too."""
+        self.buffers.append(Memory(slot, dtype, written, size, offset=offset))
+        return len(self.buffers) - 1
 
     def scalar(self, number: int, dtype: DType) -> str:
         if (number, dtype) not in self.scalars:
@@ -138,21 +143,22 @@ def inplace_buffers(buffers: Sequence[Memory], nest: Nest) -> tuple[int, ...]:
     as long as of each element the loads stay before the stores.
     """
     if nest.letter == "U":
-        used = {item.buffer for item in _accesses(_but_copies(nest.body)) if isinstance(item, Load)}
+        used = {item.buffer for item in accesses(_but_copies(nest.body)) if isinstance(item, Load)}
         bases = [item.buffers[1] for item in nest.body if isinstance(item, Unless)]
         return tuple([base for base in bases if base not in used])
     if nest.letter != "E":
         return ()
-    accesses = list(_accesses(nest.body))
-    first = next((n for n, access in enumerate(accesses) if not isinstance(access, Load)), len(accesses))
-    indices = {access.index for access in accesses[first:]}
-    kinds = {_size_of(buffers[access.buffer]) for access in accesses[first:]}
-    if len(indices) != 1 or len(kinds) != 1 or any(isinstance(access, Load) for access in accesses[first:]):
+    found = list(accesses(nest.body))
+    first = next((n for n, access in enumerate(found) if not isinstance(access, Load)), len(found))
+    indices = {access.index for access in found[first:]}
+    kinds = {_size_of(buffers[access.buffer]) for access in found[first:]}
+    if len(indices) != 1 or len(kinds) != 1 or any(isinstance(access, Load) for access in found[first:]):
         return ()
     read: dict[int, set[Index]] = {}
-    for load in accesses[:first]:
+    for load in found[:first]:
         read.setdefault(load.buffer, set()).add(load.index)
-    return tuple([i for i, found in read.items() if found == indices and {_size_of(buffers[i])} == kinds])
+    whole = [i for i in read if buffers[i].offset is None]
+    return tuple([i for i in whole if read[i] == indices and {_size_of(buffers[i])} == kinds])
 
 
 def _but_copies(body: Block) -> Block:
@@ -166,17 +172,17 @@ def _size_of(buffer: Memory) -> tuple[int, int]:
 def writes_in_turn(function: LoopNest) -> bool:
     """Whether neighbouring elements, or the parts of one, may be computed by different statements."""
     read_at: dict[int, set[Index]] = {}
-    for item in _accesses(function.body):
+    for item in accesses(function.body):
         if isinstance(item, Store | Update):
             read_at.setdefault(item.buffer, set()).add(item.index)
     return any(len(indices) > 1 or is_complex(function.buffers[i].dtype) for i, indices in read_at.items())
 
 
-def _accesses(block: Sequence[Item]) -> Iterator[Load | Store | Update]:
+def accesses(block: Sequence[Item]) -> Iterator[Load | Store | Update]:
     for item in block:
         if isinstance(item, Load | Store | Update):
             yield item
         elif isinstance(item, Loop | Scope | RowReduce | TileReduce | Scan | Unless):
-            yield from _accesses(item.body)
+            yield from accesses(item.body)
             if isinstance(item, TileReduce):
-                yield from _accesses(item.post)
+                yield from accesses(item.post)

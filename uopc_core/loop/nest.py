@@ -145,16 +145,16 @@ def _is_vectorizable(block: Block) -> bool:
     return not any(isinstance(item, CheckIndex) for item in block)
 
 
-def mark_parallel(block: Block) -> Block:
-    """With the outermost loops run by the caller's part of their range."""
+def mark_parallel(block: Block, parallel: bool = True) -> Block:
+    """With the outermost loops run by the caller's part of their range, or all of it by every caller."""
     out: list[Item] = []
     for item in block:
         if isinstance(item, Loop):
-            item = replace(item, parallel=True)
+            item = replace(item, parallel=parallel)
         elif isinstance(item, TileReduce):
-            item = replace(item, parallel=True)
+            item = replace(item, parallel=parallel)
         elif isinstance(item, Scope):
-            item = Scope(mark_parallel(item.body))
+            item = Scope(mark_parallel(item.body, parallel))
         out.append(item)
     return tuple(out)
 

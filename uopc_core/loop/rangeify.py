@@ -15,7 +15,7 @@ from math import prod
 from uopc_core.dtype import DType, dtypes, is_complex, is_inexact, is_integer
 from uopc_core.ir.op import COMPARISONS, ELEMENTWISE, IDENTITIES, Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.loop.index import ZERO, Cond, Index, Value, flatten, unflatten
+from uopc_core.loop.index import ZERO, Cond, Index, Value, flatten, position, unflatten
 from uopc_core.loop.loop_ir import (
     CheckIndex,
     Compute,
@@ -34,6 +34,7 @@ Coords = tuple[Index, ...]
 Guard = tuple[Cond, ...]
 Request = tuple[UOp, Coords, Guard]
 Steps = Generator[Request, LoopOperand, LoopOperand]
+_WHOLE: Mapping[int, Sequence[int]] = {}
 InputName = int | str  # what a PARAM is: the number of a buffer, or the name of a scalar result
 
 
@@ -45,8 +46,15 @@ class Lowering:
         known: results that exist already, as the accumulators of reductions do.
     """
 
-    def __init__(self, params: Mapping[int, InputName], prefix: str = "v") -> None:
+    def __init__(
+        self, params: Mapping[int, InputName], prefix: str = "v", strides: Mapping[int, Sequence[int]] = _WHOLE
+    ) -> None:
+        """
+        Args:
+            strides: of the PARAMs that are windows of larger memory.
+        """
         self.params = params
+        self.strides = strides
         self.statements: list[Statement] = []
         self.known: dict[UOp, LoopOperand] = {}
         self.memo: dict[Request, LoopOperand] = {}
@@ -222,7 +230,9 @@ def _lower_param(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:
         return _immediate(source)
     if node.size == 0:
         return _immediate(Const(node.dtype.type(0).item(), node.dtype))
-    return _immediate(low.load(source, node, flatten(at, node.shape), guard))
+    strides = low.strides.get(node.arg[0])
+    index = flatten(at, node.shape) if strides is None else position(at, strides)
+    return _immediate(low.load(source, node, index, guard))
 
 
 def _lower_iota(low: Lowering, node: UOp, at: Coords, guard: Guard) -> Steps:

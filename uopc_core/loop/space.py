@@ -9,7 +9,7 @@ from typing import Any
 from uopc_core.dtype import DType, dtypes, is_inexact, is_integer
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
-from uopc_core.loop.index import Index, Var, flatten
+from uopc_core.loop.index import Index, Var, flatten, position
 from uopc_core.loop.loop_ir import Acc, Accumulate, Const, Statement, Store, Update
 from uopc_core.loop.optimise import find_split, live_statements
 from uopc_core.loop.rangeify import Coords, InputName, Lowering, wrapped
@@ -154,20 +154,29 @@ def settle(lower: Lower, kept: Axes, reduced: Axes) -> tuple[Lowered, Axes, Axes
 
 @dataclass(frozen=True, slots=True)
 class BoundKernel:
-    """A kernel with its memory: what each PARAM is, and the buffer of each output, None for one that nobody reads."""
+    """A kernel with its memory.
+
+    Attributes:
+        params: what each PARAM is.
+        targets: the buffer of each output, None for one that nobody reads.
+        strides: of the PARAMs that are windows.
+        box: the strides of the outputs, where they are a box of their memory.
+    """
 
     kernel: Kernel
     params: Mapping[int, InputName]
     targets: tuple[int | None, ...]
     prefix: str = ""
+    strides: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    box: tuple[int, ...] | None = None
 
 
 def lower_kernel(call: BoundKernel, space: Space) -> Lower:
     """The statements of elementwise outputs and reductions."""
 
     def lower(kept: Coords, reduced: Coords) -> Lowered:
-        low = Lowering(call.params, f"{call.prefix}v")
-        after = Lowering(call.params, f"{call.prefix}w")
+        low = Lowering(call.params, f"{call.prefix}v", call.strides)
+        after = Lowering(call.params, f"{call.prefix}w", call.strides)
         at = (*kept, *reduced)
         accs = _accumulate(space, low, after, at, call.prefix)
         stores: list[tuple[Lowering, Store]] = []
@@ -175,7 +184,8 @@ def lower_kernel(call: BoundKernel, space: Space) -> Lower:
             if target is not None:
                 where, coords = (low, at) if out.shape == space.full else (after, kept)
                 value = where.value(out, coords)
-                stores.append((where, Store(target, flatten(coords, out.shape), value, out.dtype)))
+                index = flatten(coords, out.shape) if call.box is None else position(coords, call.box)
+                stores.append((where, Store(target, index, value, out.dtype)))
         for where, store in stores:  # after all that is read: see `lower.inplace_buffers`
             where.statements.append(store)
         return Lowered(live_statements(low.statements), live_statements(after.statements), accs)

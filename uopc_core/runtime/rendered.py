@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from uopc_core.codegen.c_source import CSource, Renderer, with_fewer_texts
+from uopc_core.codegen.c_source import MANY_TEXTS, CSource, Renderer, with_fewer_texts
 from uopc_core.codegen.c_tiled import Matrices, render_tiled_product
 from uopc_core.collector import without_collection
 from uopc_core.loop.fuse import fuse_rows, lower_group, needed_outside
 from uopc_core.loop.loop_ir import print_function
+from uopc_core.loop.windows import Windowed, lower_windowed, over_windows, written_base
 from uopc_core.runtime.interpreted import HostInputs, product_in_tiles
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
@@ -32,7 +34,8 @@ def render_plan(plan: Plan) -> list[CSource | Between]:
     renderer = Renderer(toolchain is not None and toolchain.has_libmvec)
     with without_collection():
         steps = fused_steps(plan)
-        sources = [renderer.render(step.calls, step.needed) for step in steps if isinstance(step, Fused)]
+        kernels = [step for step in steps if isinstance(step, Fused)]
+        sources = [renderer.render(step.calls, step.needed, step.windowed) for step in kernels]
         rendered = iter(with_fewer_texts(sources))
         return [next(rendered) if isinstance(step, Fused) else _tiled_product(step, plan) or step for step in steps]
 
@@ -63,10 +66,15 @@ def _matrices(slot: int, view: Any, memory: Any) -> Matrices:
 
 @dataclass(frozen=True)
 class Fused:
-    """Kernels that run as one function, and the slots among those that they write which somebody else reads."""
+    """Kernels that run as one function, and the slots among those that they write which somebody else reads.
+
+    Attributes:
+        windowed: the same over windows of memory, where it is one kernel that runs so.
+    """
 
     calls: tuple[KernelCall, ...]
     needed: frozenset[int]
+    windowed: Windowed | None = None
 
 
 def fused_steps(plan: Plan) -> list[Fused | Between]:
@@ -83,7 +91,41 @@ def fused_steps(plan: Plan) -> list[Fused | Between]:
         run = []
         if step is not None:
             steps.append(step)
+    return _over_windows(plan, steps)
+
+
+def _over_windows(plan: Plan, steps: list[Fused | Between]) -> list[Fused | Between]:
+    """`steps`, of which those run over windows that write a box in place, and those of which there are many alike."""
+    single = [number for number, step in enumerate(steps) if isinstance(step, Fused) and len(step.calls) == 1]
+    last = _last_readers(steps)
+    kept = {slot for slot, _ in plan.outputs}
+    found: dict[int, Windowed] = {}
+    for number in single:
+        step = steps[number]
+        assert isinstance(step, Fused), step
+        (call,) = step.calls
+        base = written_base(call)
+        in_place = base is not None and base >= plan.n_inputs and base not in kept and last[base] == number
+        if in_place or len(single) >= MANY_TEXTS:
+            windowed = over_windows(call, step.needed, in_place)
+            if windowed is not None:
+                found[number] = windowed
+    n_alike = Counter([windowed.form for windowed in found.values()])
+    for number, windowed in found.items():
+        if windowed.form.box is not None or n_alike[windowed.form] >= MANY_TEXTS:
+            step = steps[number]
+            assert isinstance(step, Fused), step
+            steps[number] = replace(step, windowed=windowed)
     return steps
+
+
+def _last_readers(steps: Sequence[Fused | Between]) -> dict[int, int]:
+    """The number of the last step that reads a slot."""
+    last: dict[int, int] = {}
+    for number, step in enumerate(steps):
+        reads = [slot for call in step.calls for slot in call.reads] if isinstance(step, Fused) else step.reads
+        last.update(dict.fromkeys(reads, number))
+    return last
 
 
 def slots_of(step: CSource | Between) -> tuple[list[int], list[int]]:
@@ -108,7 +150,8 @@ def _loops_and_c(plan: Plan) -> list[str]:
     for fused, source in zip(fused_steps(plan), render_plan(plan), strict=True):
         n_steps = len(fused.calls) if isinstance(fused, Fused) else 1
         if isinstance(fused, Fused) and isinstance(source, CSource):
-            parts.append(print_function(lower_group(fused.calls, fused.needed)))
+            windowed = None if fused.windowed is None else lower_windowed(fused.windowed)
+            parts.append(print_function(windowed or lower_group(fused.calls, fused.needed)))
             note = f" (steps {begin} to {begin + n_steps - 1} in one)" if n_steps > 1 else ""
             parts.append(f"# C of the kernel that writes slots {list(source.outputs)}{note}\n" + source.text)
         elif isinstance(source, CSource):

@@ -24,6 +24,7 @@ from uopc_core.costs import (
     COST_OF_FUNCTION,
     COST_OF_INDEX,
     COST_OF_RANDOM,
+    MAX_BOXES,
     MAX_FOLDS,
     MAX_INLINE_REDUCE,
     MAX_KERNEL_OPS,
@@ -32,6 +33,7 @@ from uopc_core.costs import (
 from uopc_core.ir.calls import key_of_call
 from uopc_core.ir.op import CALLS, ELEMENTWISE, LEAVES, MATH_FUNCTIONS, MOVEMENT, VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp, walk
+from uopc_core.schedule.boxes import box_write
 
 __all__ = [
     "MAX_INLINE_REDUCE",
@@ -109,7 +111,7 @@ def materialised_nodes(outputs: list[UOp]) -> set[UOp]:
         consumers[node] = []
         for s in node.src:
             consumers[s].append(node)
-    stored = {peel_reshape(node) for node in outputs} | _forced(order)
+    stored = {peel_reshape(node) for node in outputs} | _forced(order) | _links_of_long_chains(order, consumers)
     costs = _store_what_is_dear(order, consumers, stored)
     _store_what_is_computed_twice(order, consumers, stored, costs)
     return {node for node in stored if node.op is not Ops.PARAM}
@@ -129,6 +131,41 @@ def _forced(order: list[UOp]) -> set[UOp]:
         elif op is Ops.INDEX or op is Ops.SCATTER:
             stored.add(node.src[0])
     return stored
+
+
+def _links_of_long_chains(order: list[UOp], consumers: dict[UOp, list[UOp]]) -> set[UOp]:
+    """Arrays between writes of boxes that nobody reads after the next write, in chains of more than `MAX_BOXES`."""
+    lengths: dict[UOp, int] = {}  # of the chain up to a write
+    before: dict[UOp, UOp] = {}  # a write -> the link that it is made on
+    positions: dict[UOp, int] = {}
+    for position, node in enumerate(order):
+        positions[node] = position
+        write = box_write(node)
+        if write is None or not write.is_small:
+            continue
+        lengths[node] = 1 + lengths.get(write.base, 0)
+        if write.base in lengths:
+            before[node] = write.base
+    stored: set[UOp] = set()
+    in_long_chains: set[UOp] = set()
+    for node, n in reversed(lengths.items()):
+        if node in before and (n > MAX_BOXES or node in in_long_chains):
+            in_long_chains.add(before[node])
+            if _is_read_until(positions[node], before[node], consumers, positions):
+                stored.add(before[node])
+    return stored
+
+
+def _is_read_until(last: int, node: UOp, consumers: dict[UOp, list[UOp]], positions: dict[UOp, int]) -> bool:
+    """Whether all that reads `node`, through movement too, comes no later than the node of position `last`."""
+    stack = [node]
+    while stack:
+        for reader in consumers[stack.pop()]:
+            if positions.get(reader, last + 1) > last:
+                return False
+            if reader.op in MOVEMENT:
+                stack.append(reader)
+    return True
 
 
 def _store_what_is_dear(order: list[UOp], consumers: dict[UOp, list[UOp]], stored: set[UOp]) -> dict[UOp, float]:
@@ -260,7 +297,7 @@ class Group:
     reads: set[UOp]
     size: float
     is_turned: bool = False
-    alone: bool = False
+    alone: bool = False  # nothing may join it
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -327,10 +364,11 @@ def group_nodes(stored: set[UOp], order: list[UOp]) -> list[Group]:
                 continue
             calls[call] = len(groups)
         reads = _reads_of(node, stored)
-        where = _joinable(node, reads, groups, home, last_reader)
+        alone = node.op in _ALONE or _writes_box(node, stored)
+        where = None if alone else _joinable(node, reads, groups, home, last_reader)
         if where is None:
             where = len(groups)
-            groups.append(_group_of(node, reads))
+            groups.append(_group_of(node, reads, alone))
         else:
             _join(groups[where], node, reads)
         home[node] = where
@@ -339,9 +377,14 @@ def group_nodes(stored: set[UOp], order: list[UOp]) -> list[Group]:
     return groups
 
 
-def _group_of(node: UOp, reads: _Reads) -> Group:
+def _writes_box(node: UOp, stored: set[UOp]) -> bool:
+    """Whether this is a kernel that may write a box of an array that is there, see `loop/windows.py`."""
+    write = box_write(node)
+    return write is not None and write.is_small and (write.base in stored or write.base.op is Ops.PARAM)
+
+
+def _group_of(node: UOp, reads: _Reads, alone: bool) -> Group:
     everything = reads.at_element | reads.elsewhere
-    alone = node.op in _ALONE
     if node.op is Ops.REDUCE and not is_inline_reduce(node):
         return Group([node], node.src[0].shape, node.arg[1], everything, reads.size + 1, reads.is_turned)
     return Group([node], node.shape, 0, everything, reads.size + 1, reads.is_turned, alone)
@@ -351,8 +394,6 @@ def _joinable(
     node: UOp, reads: _Reads, groups: list[Group], home: dict[UOp, int], last_reader: dict[UOp, int]
 ) -> int | None:
     """The group that `node` can be computed in, besides what is there already."""
-    if node.op in _ALONE:
-        return None
     everything = reads.at_element | reads.elsewhere
     producers = {home[read] for read in everything if read in home}
     neighbours = {last_reader[read] for read in everything if read in last_reader}
