@@ -185,5 +185,5 @@ def test_statements_that_repeat_have_few_kernels_and_texts(program: Callable[[in
     plan = _build(canonicalise([program(N)]))
     texts = {step.text for step in render_plan(plan) if isinstance(step, CSource)}
     assert len(plan.kernels) >= N // 2
-    assert len({id(kernel) for kernel in plan.kernels}) <= 4
+    assert len({id(kernel) for kernel in plan.kernels}) <= 5
     assert len(texts) <= 4

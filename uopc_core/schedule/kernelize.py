@@ -113,7 +113,7 @@ def materialised_nodes(outputs: list[UOp]) -> set[UOp]:
             consumers[s].append(node)
     stored = {peel_reshape(node) for node in outputs} | _forced(order) | _links_of_long_chains(order, consumers)
     costs = _store_what_is_dear(order, consumers, stored)
-    _store_what_is_computed_twice(order, consumers, stored, costs)
+    _redo_what_is_cheap_by_now(order, stored, _store_what_is_computed_twice(order, consumers, stored, costs))
     return {node for node in stored if node.op is not Ops.PARAM}
 
 
@@ -179,22 +179,19 @@ def _store_what_is_dear(order: list[UOp], consumers: dict[UOp, list[UOp]], store
             costs[node] = sizes[node] = 0.0
             folds[node] = 0
             continue
-        cost = _COSTS.get(op, 0.0)
+        cost = _cost_from_sources(node, costs, stored)
         # each consumer counts its share of a source, which is exact when all of them end in one kernel
         size = 0.0 if op in MOVEMENT else 1.0
         n_folds = 0
         for s in node.src:
-            cost += costs[s]
             size += sizes[s] / len(consumers[s])
             n_folds = max(n_folds, folds[s])
-        if op is Ops.REDUCE and node not in stored:
-            cost = (cost + 1.0) * prod(node.src[0].shape[len(node.shape) :])
         is_dear = cost >= CHEAP_TO_REDO_AT_MANY_PLACES
         if size > MAX_KERNEL_OPS or (is_dear and _n_moved(consumers[node]) > 1):
             stored.add(node)
         if op is Ops.EXPAND and cost:
-            if _grows_inside(node):  # computed once for all of these elements
-                cost *= node.src[0].size / max(node.size, 1)
+            if _grows_inside(node):
+                cost = _cost_of_broadcast(node, cost)
             elif is_dear:
                 stored.add(peel_reshape(node.src[0]))
                 cost = 0.0
@@ -206,6 +203,21 @@ def _store_what_is_dear(order: list[UOp], consumers: dict[UOp, list[UOp]], store
             cost, size, n_folds = 0.0, 0.0, 0
         costs[node], sizes[node], folds[node] = cost, size, n_folds
     return costs
+
+
+def _cost_from_sources(node: UOp, costs: dict[UOp, float], stored: set[UOp]) -> float:
+    """What an element of `node` costs, by the costs of its sources."""
+    cost = _COSTS.get(node.op, 0.0)
+    for s in node.src:
+        cost += costs[s]
+    if node.op is Ops.REDUCE and node not in stored:
+        return (cost + 1.0) * prod(node.src[0].shape[len(node.shape) :])
+    return cost
+
+
+def _cost_of_broadcast(node: UOp, cost: float) -> float:
+    """Of an EXPAND that grows inside: its source is computed once for all of these elements."""
+    return cost * node.src[0].size / max(node.size, 1)
 
 
 def _n_moved(consumers: list[UOp]) -> int:
@@ -226,12 +238,13 @@ def _grows_inside(expand: UOp) -> bool:
 
 def _store_what_is_computed_twice(
     order: list[UOp], consumers: dict[UOp, list[UOp]], stored: set[UOp], costs: dict[UOp, float]
-) -> None:
+) -> dict[UOp, float]:
     """Backward pass: a node that two kernels would compute, or one kernel at two places, is stored when that costs more
-    than reading it.
+    than reading it. Adds to `stored`; returns what has been added, with the least cost that is one.
 
     The second may be far apart from the movement that is the reason: of ``y * a + roll(y * b)`` it is `y`.
     """
+    added: dict[UOp, float] = {}
     homes: dict[UOp, UOp | None] = {}  # the one kernel a node is computed in; None: several, or none
     places = _Places()
     for node in reversed(order):
@@ -250,7 +263,28 @@ def _store_what_is_computed_twice(
             enough = CHEAP_TO_REDO_IN_MANY_KERNELS if home is None else CHEAP_TO_REDO_AT_MANY_PLACES
             if costs[node] >= enough and node.op not in _CHEAP_TO_REDO:
                 stored.add(node)
+                added[node] = enough
                 homes[node] = node
+    return added
+
+
+def _redo_what_is_cheap_by_now(order: list[UOp], stored: set[UOp], added: dict[UOp, float]) -> None:
+    """Forward pass: of the nodes that were `added` those are not stored that cost little beside what is stored below
+    them. Of ``1 / (1 + exp(-x))``, all of which a gradient reads, the exponential alone becomes memory.
+    """
+    if len(added) < 2:
+        return
+    costs: dict[UOp, float] = {}
+    for node in order:
+        if node.op in LEAVES and node.op is not Ops.RANDOM:
+            costs[node] = 0.0
+            continue
+        cost = _cost_from_sources(node, costs, stored)
+        if node in added and cost < added[node]:
+            stored.remove(node)
+        if node.op is Ops.EXPAND and _grows_inside(node):
+            cost = _cost_of_broadcast(node, cost)
+        costs[node] = 0.0 if node in stored else cost
 
 
 class _Places:
