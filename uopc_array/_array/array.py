@@ -13,7 +13,7 @@ from uopc_array._array.items import Items
 from uopc_array._array.lenses import Lens, MoveLens
 from uopc_array._array.methods import Methods
 from uopc_array._array.numbers import inferred_shape
-from uopc_array._array.operators import Operators
+from uopc_array._array.operators import DIRECT, Operators
 from uopc_array._array.protocols import Protocols
 from uopc_array._array.view import View
 from uopc_core import Ops, UOp
@@ -144,4 +144,4 @@ for _part in (Operators, Items, Methods, Protocols):
         if isinstance(_method, FunctionType):  # where a call does not fit, Python's message has this name
             _method.__qualname__ = f"Array.{_method.__name__}"
 
-connect_operators(Array, {**vars(LazyHandle), **vars(Protocols), **vars(Items), **vars(Operators)})
+connect_operators(Array, {**vars(LazyHandle), **vars(Protocols), **vars(Items), **vars(Operators)}, DIRECT)

@@ -53,6 +53,7 @@ from uopc_core import (
     value_now,
 )
 from uopc_core.errors import IndexBoundsError
+from uopc_core.frontend import bounds
 from uopc_core.frontend.alone import HAS_GLOBAL_LOCK
 from uopc_core.frontend.cells import Root, root_of, take_value, writing
 
@@ -142,9 +143,12 @@ else:
     Quick, QuickCall = (_NoOperators, _NoCall) if IN_C is None else (IN_C.Quick, IN_C.QuickCall)
 
 
-def connect_operators(cls: type[Handle], methods: Mapping[str, Any]) -> None:
-    """Let the operators in C know the class of arrays, whose first base is `Quick`, and what is computed in Python."""
+def connect_operators(cls: type[Handle], methods: Mapping[str, Any], direct: Mapping[str, tuple[Ops, str]]) -> None:
+    """Let the operators in C know the class of arrays, whose first base is `Quick`, what is computed in Python, and
+    which operators of nodes are just an op.
+    """
     if IN_C is not None:
+        IN_C.connect_records(dict(direct), vars(bounds), _IN_MEMORY)
         IN_C.connect(cls, Root, Part, dict(methods), _QUIET, _VIEWS, LARGEST, SMALL, SPARED, _UNDER_LOCK, MOST_LENSES)
 
 

@@ -40,13 +40,14 @@ _REALS, _NUMBERS, _WHOLE = "biuf", "iuf", "biu"
 _REMEDIES = {"biuf": "take real(x), imag(x) or abs(x) first", "biu": "convert them with astype(xp.int64)"}
 
 
-def _arithmetic(name: str, op: Ops, general: NodeFunction, direct: str) -> NodeFunction:
+def _arithmetic(name: str, operator: str, general: NodeFunction) -> NodeFunction:
     """A binary operator that takes the short way to its node when the operands agree already.
 
     Args:
+        operator: as Python calls it, see `DIRECT`.
         general: the operator for any operands.
-        direct: kinds of dtypes for which the result is just `op`.
     """
+    op, direct = DIRECT[operator]
 
     def function(x: Any, y: Any) -> UOp:
         if isinstance(x, Handle) and not x._weak:
@@ -102,8 +103,9 @@ def power_nodes(x: Any, y: Any) -> UOp:
     return elementwise.power_by(base, y, exponent)
 
 
-def _comparison(name: str, op: Ops, body: Callable[[UOp, UOp], UOp]) -> NodeFunction:
-    swapped = name.startswith("greater")
+def _comparison(name: str, operator: str, body: Callable[[UOp, UOp], UOp]) -> NodeFunction:
+    op, direct = DIRECT[operator]
+    swapped = operator in ("gt", "ge")
 
     def function(x: Any, y: Any) -> UOp:
         if isinstance(x, Handle) and not x._weak:
@@ -113,7 +115,12 @@ def _comparison(name: str, op: Ops, body: Callable[[UOp, UOp], UOp]) -> NodeFunc
                 other = y._uop
             elif type(y) is float and node.dtype.kind == "f":
                 other = _const(y, node.dtype, node.shape)
-            if other is not None and other.dtype is node.dtype and other.shape == node.shape and node.dtype.kind != "c":
+            if (
+                other is not None
+                and other.dtype is node.dtype
+                and other.shape == node.shape
+                and node.dtype.kind in direct
+            ):
                 return _new(op, (other, node) if swapped else (node, other))
         return body(*promote_comparison(name, x, y))
 
@@ -133,27 +140,33 @@ def _xor(x: UOp, y: UOp) -> UOp:
 
 
 _LEFT, _RIGHT = "bitwise_left_shift", "bitwise_right_shift"
-# fmt: off
-_ADD = _arithmetic("add", Ops.ADD, _promoted("add", elementwise.add), "iufc")
-_SUBTRACT = _arithmetic("subtract", Ops.SUB, _promoted("subtract", elementwise.subtract), "iufc")
-_MULTIPLY = _arithmetic("multiply", Ops.MUL, _promoted("multiply", elementwise.multiply), "iufc")
-_DIVIDE = _arithmetic("divide", Ops.DIV, divide_nodes, "fc")
-_FLOOR_DIVIDE = _arithmetic(
-    "floor_divide", Ops.FLOORDIV, _promoted("floor_divide", elementwise.floor_divide, "biuf"), "iu"
-)
-_REMAINDER = _arithmetic("remainder", Ops.FLOORMOD, _promoted("remainder", elementwise.remainder, "biuf"), "iuf")
-_AND = _arithmetic("bitwise_and", Ops.AND, _promoted("bitwise_and", _and, "biu"), "biu")
-_OR = _arithmetic("bitwise_or", Ops.OR, _promoted("bitwise_or", _or, "biu"), "biu")
-_XOR = _arithmetic("bitwise_xor", Ops.XOR, _promoted("bitwise_xor", _xor, "biu"), "biu")
-_LEFT_SHIFT = _arithmetic(_LEFT, Ops.SHL, _promoted(_LEFT, elementwise.left_shift, "biu"), "iu")
-_RIGHT_SHIFT = _arithmetic(_RIGHT, Ops.SHR, _promoted(_RIGHT, elementwise.right_shift, "biu"), "iu")
-# fmt: on
-_LESS = _comparison("less", Ops.CMPLT, elementwise.less)
-_LESS_EQUAL = _comparison("less_equal", Ops.CMPLE, elementwise.less_equal)
-_GREATER = _comparison("greater", Ops.CMPLT, elementwise.greater)
-_GREATER_EQUAL = _comparison("greater_equal", Ops.CMPLE, elementwise.greater_equal)
-_EQUAL = _comparison("equal", Ops.CMPEQ, elementwise.equal)
-_NOT_EQUAL = _comparison("not_equal", Ops.CMPNE, elementwise.not_equal)
+# by the name of the operator in Python: its op, and the kinds of dtypes for which the result is just that; numbers that
+# are compared have kinds of their own
+DIRECT = {
+    "add": (Ops.ADD, "iufc"), "sub": (Ops.SUB, "iufc"), "mul": (Ops.MUL, "iufc"), "truediv": (Ops.DIV, "fc"),
+    "floordiv": (Ops.FLOORDIV, "iu"), "mod": (Ops.FLOORMOD, "iuf"), "neg": (Ops.NEG, "iufc"),
+    "and": (Ops.AND, "biu"), "or": (Ops.OR, "biu"), "xor": (Ops.XOR, "biu"),
+    "lshift": (Ops.SHL, "iu"), "rshift": (Ops.SHR, "iu"),
+    "lt": (Ops.CMPLT, "biuf"), "le": (Ops.CMPLE, "biuf"), "gt": (Ops.CMPLT, "biuf"), "ge": (Ops.CMPLE, "biuf"),
+    "eq": (Ops.CMPEQ, "biuf"), "ne": (Ops.CMPNE, "biuf"),
+}  # fmt: skip
+_ADD = _arithmetic("add", "add", _promoted("add", elementwise.add))
+_SUBTRACT = _arithmetic("subtract", "sub", _promoted("subtract", elementwise.subtract))
+_MULTIPLY = _arithmetic("multiply", "mul", _promoted("multiply", elementwise.multiply))
+_DIVIDE = _arithmetic("divide", "truediv", divide_nodes)
+_FLOOR_DIVIDE = _arithmetic("floor_divide", "floordiv", _promoted("floor_divide", elementwise.floor_divide, "biuf"))
+_REMAINDER = _arithmetic("remainder", "mod", _promoted("remainder", elementwise.remainder, "biuf"))
+_AND = _arithmetic("bitwise_and", "and", _promoted("bitwise_and", _and, "biu"))
+_OR = _arithmetic("bitwise_or", "or", _promoted("bitwise_or", _or, "biu"))
+_XOR = _arithmetic("bitwise_xor", "xor", _promoted("bitwise_xor", _xor, "biu"))
+_LEFT_SHIFT = _arithmetic(_LEFT, "lshift", _promoted(_LEFT, elementwise.left_shift, "biu"))
+_RIGHT_SHIFT = _arithmetic(_RIGHT, "rshift", _promoted(_RIGHT, elementwise.right_shift, "biu"))
+_LESS = _comparison("less", "lt", elementwise.less)
+_LESS_EQUAL = _comparison("less_equal", "le", elementwise.less_equal)
+_GREATER = _comparison("greater", "gt", elementwise.greater)
+_GREATER_EQUAL = _comparison("greater_equal", "ge", elementwise.greater_equal)
+_EQUAL = _comparison("equal", "eq", elementwise.equal)
+_NOT_EQUAL = _comparison("not_equal", "ne", elementwise.not_equal)
 
 
 def check_same_kind(name: str, given: DType, dtype: DType) -> None:

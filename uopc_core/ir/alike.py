@@ -7,16 +7,27 @@ where its sources stood.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import Any, Protocol
 
 from uopc_core.dtype import DType
 from uopc_core.ir.infer import Shape
 from uopc_core.ir.op import Ops
-from uopc_core.ir.uop import Scalar, UOp, make_in_c
+from uopc_core.ir.uop import TRACED, Scalar, UOp, make_in_c
 
-__all__ = ["ANY", "Changing", "Made", "Row", "Source", "are_alike", "are_placed", "compare_in_c", "make_again"]
+__all__ = [
+    "ANY",
+    "Changing",
+    "Made",
+    "Row",
+    "Source",
+    "are_alike",
+    "are_placed",
+    "compare_in_c",
+    "held_among",
+    "make_again",
+]
 
 ANY: Any = object()  # in the place of an argument that means something to derivatives only
 
@@ -94,14 +105,31 @@ def _make_again(rows: list[Made], nodes: list[UOp]) -> None:
         nodes.append(UOp.of_type(op, src, arg, shape, dtype))
 
 
+def _held_among(nodes: list[UOp], below: Collection[UOp], inside: Collection[UOp]) -> list[UOp]:
+    """Those of `nodes`, the last made first, that handles stand for and that read one of `below`, directly or through
+    nodes without a handle; the oldest first. What is `inside`, traced or computed does not count.
+    """
+    marked = set(below)
+    found: list[UOp] = []
+    for node in reversed(nodes):
+        if node.realized is not None or node.flags & TRACED or marked.isdisjoint(node.src) or node in inside:
+            continue
+        if node.held:
+            found.append(node)
+        else:
+            marked.add(node)
+    return found
+
+
 are_alike: Callable[[list[Row], list[UOp], int, list[Any], list[Scalar]], bool] = _are_alike
 make_again: Callable[[list[Made], list[UOp]], None] = _make_again
+held_among: Callable[[list[UOp], Collection[UOp], Collection[UOp]], list[UOp]] = _held_among
 
 
 def compare_in_c(module: Any) -> None:
     """Have nodes made and graphs compared by this module, an extension of whoever stands above, which does it as the
     functions in Python and may be missing.
     """
-    global are_alike, make_again
+    global are_alike, make_again, held_among
     make_in_c(module, ANY)
-    are_alike, make_again = module.are_alike, module.make_again
+    are_alike, make_again, held_among = module.are_alike, module.make_again, module.held_among

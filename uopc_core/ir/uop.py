@@ -475,10 +475,11 @@ _make: Callable[..., UOp] = _make_in_python
 
 def make_in_c(module: Any, any_argument: object) -> None:
     """See `compare_in_c`, which says more of it."""
-    global _make, _forget
-    ops = (_BUFFER, _PARAM, _VARIABLE, _DETACH)
-    module.connect_nodes(UOp, _Ref, globals(), _table, INFER, OF_ELEMENTS, TYPED_BY_DTYPE, ops, any_argument)
-    _make, _forget = module.make_node, module.forget_node
+    global _make, _forget, _latest
+    tables = (_table, _recent_consts, INFER, OF_ELEMENTS, TYPED_BY_DTYPE)
+    module.connect_nodes(UOp, _Ref, globals(), *tables, {**Ops.__members__}, any_argument)
+    _make, _forget, _latest = module.make_node, module.forget_node, module.latest_nodes
+    UOp.new, UOp.of_type = module.new, module.of_type
 
 
 def _entered(ref: _Ref, node: UOp) -> UOp:
@@ -528,13 +529,20 @@ def _flags_of(op: Ops, arg: Any, dtype: DType, flags: int) -> int:
     return flags
 
 
-def latest_nodes(n: int) -> list[UOp]:
-    """The `n` nodes that were made last, as far as they live and have not been computed; the latest first."""
+def _latest_nodes(n: int) -> list[UOp]:
     try:
         refs = list(islice(reversed(_table.values()), n))
     except RuntimeError:  # without a global lock another thread may make a node meanwhile
         return []
     return [node for ref in refs if (node := ref()) is not None]
+
+
+_latest: Callable[[int], list[UOp]] = _latest_nodes
+
+
+def latest_nodes(n: int) -> list[UOp]:
+    """The `n` nodes that were made last, as far as they live and have not been computed; the latest first."""
+    return _latest(n)
 
 
 def walk(

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Sequence
 from operator import gt
 from sys import getrefcount, maxsize
 
+from uopc_core.ir import alike
 from uopc_core.ir.op import MOVEMENT
-from uopc_core.ir.uop import TRACED, UOp, latest_nodes
+from uopc_core.ir.uop import UOp, latest_nodes
 from uopc_core.schedule.canonical import WORTH_KEEPING
 
 __all__ = ["held_above", "most_references", "read_by_others", "read_elsewhere"]
@@ -90,16 +91,7 @@ def held_above(below: Collection[UOp], inside: Collection[UOp], most: int) -> li
     Returns:
         the oldest first.
     """
-    marked = set(below)
-    found: list[UOp] = []
-    for node in reversed(_made_since(below, most)):
-        if node.realized is not None or node in inside or node.flags & TRACED or marked.isdisjoint(node.src):
-            continue
-        if node.held:
-            found.append(node)
-        else:
-            marked.add(node)
-    return found
+    return alike.held_among(_made_since(below, most), below, inside)
 
 
 def _made_since(nodes: Collection[UOp], most: int) -> list[UOp]:

@@ -9,7 +9,6 @@ enum { IN_MEMORY, NUMBER, PYTHON_FLOAT, PYTHON_INT };
 
 static PyTypeObject *function_type, *memory_type;
 static Py_ssize_t at_prepared, at_state;                           /* slots of a jitted function */
-static Py_ssize_t at_node;                                         /* of a handle */
 static Py_ssize_t at_pointer, at_shape, at_dtype;                  /* of memory */
 static PyObject *buffer_op, *const_op, *call_method;
 
@@ -482,7 +481,7 @@ static PyObject *connect_calls(PyObject *Py_UNUSED(module), PyObject *args)
     }
     const struct { PyTypeObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
         {function, "_prepared", &at_prepared}, {function, "_state", &at_state},
-        {array_type, "_own_node", &at_node}, {memory, "pointer", &at_pointer},
+        {memory, "pointer", &at_pointer},
         {memory, "shape", &at_shape}, {memory, "dtype", &at_dtype},
     };
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)

@@ -17,10 +17,11 @@
 #include "chains.h"
 #include "memory.h"
 #include "products.h"
+#include "nodes.h"
+#include "record.h"
 #include "operators.h"
 #include "items.h"
 #include "functions.h"
-#include "nodes.h"
 #include "containers.h"
 #include "calls.h"
 
@@ -107,8 +108,8 @@ static PyObject *connect(PyObject *Py_UNUSED(module), PyObject *args)
                           &largest, &small, &spared, &under_lock, &most_lenses))
         return NULL;
     const struct { PyTypeObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
-        {array, "_value", &at_value}, {array, "_alias", &at_alias}, {array, "_weak", &at_weak},
-        {array, "_chain", &at_chain},
+        {array, "_value", &at_value}, {array, "_own_node", &at_node}, {array, "_alias", &at_alias},
+        {array, "_weak", &at_weak}, {array, "_chain", &at_chain},
         {part, "base", &at_base}, {part, "memory", &at_memory}, {part, "keys", &at_keys},
         {part, "is_writable", &at_writable}, {root, "is_writable", &at_root_writable},
     };
@@ -144,6 +145,35 @@ static PyObject *connect(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(connect_records_doc,
+    "connect_records(operators, bounds, in_memory)\n--\n\n"
+    "Say how operators are recorded: by the name of each, its op and the kinds of dtypes for which it is that; and\n"
+    "the names of the module that bounds graphs, and the ops of nodes whose value may be known.");
+
+static PyObject *connect_records(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *table, *bounds, *in_memory, *name, *how;
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyDict_Type, &table, &PyDict_Type, &bounds, &PyFrozenSet_Type, &in_memory))
+        return NULL;
+    Py_XSETREF(ops_in_memory, Py_NewRef(in_memory));
+    Py_XSETREF(bounds_names, Py_NewRef(bounds));
+    Py_XSETREF(lazy_depth_name, PyUnicode_InternFromString("lazy_depth"));
+    Py_XSETREF(from_node_name, PyUnicode_InternFromString("_from_uop"));
+    if (lazy_depth_name == NULL || from_node_name == NULL) return NULL;
+    for (Py_ssize_t place = 0; PyDict_Next(table, &place, &name, &how);) {
+        PyObject *op;
+        const char *kinds, *text = PyUnicode_AsUTF8(name);
+        Recorded *record = text == NULL ? NULL : record_of(text);
+        if (record == NULL || !PyArg_ParseTuple(how, "Os", &op, &kinds)) {
+            if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "connect_records: there is no operator %s", text);
+            return NULL;
+        }
+        Py_INCREF(how);  /* for good, as the text of the kinds is */
+        *record = (Recorded){Py_NewRef(op), kinds};
+    }
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(connect_function_doc,
     "connect_function(name, function, table=None)\n--\n\n"
     "Say what a function of this module is in Python, and where what it has made is found by what tells that apart.");
@@ -162,6 +192,7 @@ static PyObject *connect_function(PyObject *Py_UNUSED(module), PyObject *args)
 
 static PyMethodDef functions[] = {
     {"connect", connect, METH_VARARGS, connect_doc},
+    {"connect_records", connect_records, METH_VARARGS, connect_records_doc},
     {"connect_function", connect_function, METH_VARARGS, connect_function_doc},
     {"at_once", (PyCFunction)(void (*)(void))at_once_of, METH_FASTCALL, "See at_once.py."},
     {"of_one_at_once", (PyCFunction)(void (*)(void))of_one_at_once, METH_FASTCALL, "See at_once.py."},
@@ -175,9 +206,13 @@ static PyMethodDef functions[] = {
     {"prepare_call", prepare_call, METH_VARARGS, prepare_call_doc},
     {"connect_calls", connect_calls, METH_VARARGS, connect_calls_doc},
     {"connect_nodes", connect_nodes, METH_VARARGS, connect_nodes_doc},
+    {"new", (PyCFunction)(void (*)(void))node_new, METH_FASTCALL | METH_KEYWORDS, "See uopc_core/ir/uop.py."},
+    {"of_type", (PyCFunction)(void (*)(void))node_of_known_type, METH_FASTCALL, "See uopc_core/ir/uop.py."},
     {"make_node", (PyCFunction)(void (*)(void))make_node, METH_FASTCALL, "See uopc_core/ir/uop.py."},
     {"forget_node", forget_node, METH_O, "See uopc_core/ir/uop.py."},
     {"are_alike", are_alike, METH_VARARGS, "See uopc_core/ir/alike.py."},
+    {"latest_nodes", latest_nodes, METH_O, "See uopc_core/ir/uop.py."},
+    {"held_among", held_among, METH_VARARGS, "See uopc_core/ir/alike.py."},
     {"make_again", make_again, METH_VARARGS, "See uopc_core/ir/alike.py."},
     {NULL, NULL, 0, NULL},
 };

@@ -6,11 +6,19 @@ static Py_ssize_t at_op, at_src, at_arg, at_node_dtype, at_node_shape, at_flags,
 static Py_ssize_t at_key;                                                 /* of a reference in the table */
 static PyObject *node_names;                                              /* of the module of nodes */
 static PyObject *node_table, *rules, *takes, *typed;                      /* see connect_nodes */
-static PyObject *op_buffer, *op_param, *op_variable, *op_detach;
-static PyObject *any_argument, *many_name, *entered_name, *buffer_name, *number_name, *forget_function;
+static PyObject *op_const, *op_buffer, *op_param, *op_variable, *op_detach;
+static PyObject *op_reshape, *op_expand, *op_permute, *op_reduce, *op_add;
+static PyObject *any_argument, *many_name, *entered_name, *buffer_name, *number_name, *forget_function, *new_function;
+static PyObject *recent_numbers, *const_function;
 static PyObject *zero;
 
 enum { TRACKED = 1, TRACED = 2, HIDDEN = 4 };
+
+/* Whether this is a node whose fields have been filled, of which the flags are the last. */
+static int is_node(PyObject *x)
+{
+    return Py_TYPE(x) == node_type && SLOT(x, at_flags) != NULL;
+}
 
 /* The result of the rule for elementwise operations on sources of one type: its dtype, borrowed; NULL, without an
    exception, where the rule itself has to say what it is, or what is wrong. */
@@ -28,6 +36,81 @@ static PyObject *dtype_of_elements(PyObject *op, PyObject *src)
         if (shape != other && PyObject_RichCompareBool(shape, other, Py_EQ) != 1) return NULL;
     }
     return PyDict_GetItemWithError(PyTuple_GET_ITEM(taken, 1), dtype);
+}
+
+/* An extent or an axis; -1 where it is no plain int that is not negative. */
+static Py_ssize_t plain_extent(PyObject *x)
+{
+    if (!PyLong_CheckExact(x)) return -1;
+    int overflow;
+    long long n = PyLong_AsLongLongAndOverflow(x, &overflow);
+    return overflow || n < 0 || n > PY_SSIZE_T_MAX ? -1 : (Py_ssize_t)n;
+}
+
+/* The product of extents, as far as it can be told; -1 where the rule has to. */
+static Py_ssize_t elements_of(PyObject *shape)
+{
+    Py_ssize_t n = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
+        Py_ssize_t extent = plain_extent(PyTuple_GET_ITEM(shape, i));
+        if (extent < 0 || (extent > 0 && n > PY_SSIZE_T_MAX / extent)) return -1;
+        n *= extent;
+    }
+    return n;
+}
+
+static int may_expand(PyObject *from, PyObject *to)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(from);
+    if (n != PyTuple_GET_SIZE(to)) return 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Py_ssize_t before = plain_extent(PyTuple_GET_ITEM(from, i)), after = plain_extent(PyTuple_GET_ITEM(to, i));
+        if (before < 0 || after < 0 || (before != after && before != 1)) return 0;
+    }
+    return 1;
+}
+
+static PyObject *permuted(PyObject *shape, PyObject *axes)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(shape);
+    if (n != PyTuple_GET_SIZE(axes) || n > 63) return NULL;
+    uint64_t seen = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Py_ssize_t axis = plain_extent(PyTuple_GET_ITEM(axes, i));
+        if (axis < 0 || axis >= n) return NULL;
+        seen |= (uint64_t)1 << axis;
+    }
+    PyObject *result = seen == ((uint64_t)1 << n) - 1 ? PyTuple_New(n) : NULL;
+    for (Py_ssize_t i = 0; result != NULL && i < n; i++) {
+        Py_ssize_t axis = PyLong_AsSsize_t(PyTuple_GET_ITEM(axes, i));
+        PyTuple_SET_ITEM(result, i, Py_NewRef(PyTuple_GET_ITEM(shape, axis)));
+    }
+    return result;
+}
+
+/* The shape that movement and sums of trailing axes give, a new reference; NULL, without an exception, where the rule
+   itself has to say what it is, or what is wrong. */
+static PyObject *shape_of_moved(PyObject *op, PyObject *src, PyObject *arg)
+{
+    if (PyTuple_GET_SIZE(src) != 1 || !PyTuple_CheckExact(arg)) return NULL;
+    PyObject *x = PyTuple_GET_ITEM(src, 0), *shape = SLOT(x, at_node_shape), *result = NULL;
+    if (!PyTuple_CheckExact(shape)) return NULL;
+    if (op == op_reshape) {
+        Py_ssize_t n = elements_of(arg);
+        if (n >= 0 && n == elements_of(shape)) result = Py_NewRef(arg);
+    }
+    else if (op == op_expand)
+        result = may_expand(shape, arg) ? Py_NewRef(arg) : NULL;
+    else if (op == op_permute)
+        result = permuted(shape, arg);
+    else if (op == op_reduce && PyTuple_GET_SIZE(arg) == 2 && PyTuple_GET_ITEM(arg, 0) == op_add) {
+        Py_ssize_t n = plain_extent(PyTuple_GET_ITEM(arg, 1)), left = PyTuple_GET_SIZE(shape) - n;
+        PyObject *taken = n < 0 || left < 0 ? NULL : PyDict_GetItemWithError(takes, op_add);
+        if (taken != NULL && PyDict_Contains(PyTuple_GET_ITEM(taken, 1), SLOT(x, at_node_dtype)) > 0)
+            result = PyTuple_GetSlice(shape, 0, left);
+    }
+    if (PyErr_Occurred()) PyErr_Clear();
+    return result;
 }
 
 static long flags_of(PyObject *op, PyObject *dtype, long flags)
@@ -68,12 +151,22 @@ static PyObject *enter_node(PyObject *node, PyObject *key)
    else NULL, and what the rule is to be told in the place of `dtype`. */
 static PyObject *made_node(PyObject *key, PyObject *op, PyObject *src, PyObject *arg, PyObject *dtype, PyObject *shape)
 {
-    PyObject *type = NULL;  /* holds the two that a rule gives */
+    PyObject *type = NULL;  /* holds what is not held by others */
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(src); i++)
+        if (!is_node(PyTuple_GET_ITEM(src, i))) {
+            PyErr_Format(PyExc_TypeError, "UOp: expected nodes as sources, got %.100s",
+                         Py_TYPE(PyTuple_GET_ITEM(src, i))->tp_name);
+            return NULL;
+        }
     if (shape == NULL) {
         PyObject *found = dtype_of_elements(op, src);
         if (found != NULL) {
             dtype = found;
             shape = SLOT(PyTuple_GET_ITEM(src, 0), at_node_shape);
+        }
+        else if ((type = shape_of_moved(op, src, arg)) != NULL) {
+            shape = type;
+            dtype = SLOT(PyTuple_GET_ITEM(src, 0), at_node_dtype);
         }
         else {
             PyObject *rule = PyErr_Occurred() ? NULL : PyObject_GetItem(rules, op);
@@ -111,11 +204,10 @@ static PyObject *made_node(PyObject *key, PyObject *op, PyObject *src, PyObject 
     return node == NULL ? NULL : enter_node(node, key);
 }
 
-/* The node of the table with this key, a new reference; NULL, without an exception, where there is none. */
-static PyObject *node_of_key(PyObject *key)
+/* The node that a reference refers to, a new reference; NULL, without an exception, where it is gone. */
+static PyObject *node_of_ref(PyObject *ref)
 {
-    PyObject *ref = PyDict_GetItemWithError(node_table, key), *node = NULL;
-    if (ref == NULL) return NULL;
+    PyObject *node = NULL;
 #if PY_VERSION_HEX >= 0x030D0000
     PyWeakref_GetRef(ref, &node);
 #else
@@ -123,6 +215,13 @@ static PyObject *node_of_key(PyObject *key)
     node = node == Py_None ? NULL : Py_NewRef(node);
 #endif
     return node;
+}
+
+/* The node of the table with this key; as above. */
+static PyObject *node_of_key(PyObject *key)
+{
+    PyObject *ref = PyDict_GetItemWithError(node_table, key);
+    return ref == NULL ? NULL : node_of_ref(ref);
 }
 
 /* UOp.of_type(op, src, arg, shape, dtype), of which `src` is taken over. */
@@ -135,6 +234,35 @@ static PyObject *node_of_type(PyObject *op, PyObject *src, PyObject *arg, PyObje
     Py_XDECREF(key);
     Py_DECREF(src);
     return node;
+}
+
+/* UOp.new(op, src, arg, None) of an op whose dtype follows from its sources, and `src`, which is taken over. */
+static PyObject *new_node(PyObject *op, PyObject *src, PyObject *arg, PyObject *dtype)
+{
+    PyObject *key = src == NULL ? NULL : PyTuple_Pack(4, op, src, arg, dtype);
+    PyObject *node = key == NULL ? NULL : node_of_key(key);
+    if (node == NULL && !PyErr_Occurred()) node = made_node(key, op, src, arg, dtype, NULL);
+    Py_XDECREF(key);
+    Py_XDECREF(src);
+    return node;
+}
+
+/* new(op, src=(), arg=None, dtype=None): `UOp.new`. */
+static PyObject *node_new(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    if (names != NULL || n < 2 || n > 4 || !PyTuple_CheckExact(args[1]) || args[0] == op_const || args[0] == op_buffer)
+        return PyObject_Vectorcall(new_function, args, n, names);
+    return new_node(args[0], Py_NewRef(args[1]), n > 2 ? args[2] : Py_None, n > 3 ? args[3] : Py_None);
+}
+
+/* of_type(op, src, arg, shape, dtype): `UOp.of_type`. */
+static PyObject *node_of_known_type(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
+{
+    if (n != 5 || !PyTuple_CheckExact(args[1]) || !PyTuple_CheckExact(args[3])) {
+        PyErr_Format(PyExc_TypeError, "of_type: expected five arguments, the second and fourth tuples, got %zd", n);
+        return NULL;
+    }
+    return node_of_type(args[0], Py_NewRef(args[1]), args[2], args[3], args[4]);
 }
 
 /* make_node(key, op, src, arg, dtype, shape=None): `_make` of uop.py. */
@@ -156,9 +284,9 @@ static PyObject *forget_node(PyObject *Py_UNUSED(module), PyObject *ref)
     if (key != NULL) {
         Py_INCREF(key);
         PyObject *there = PyDict_GetItemWithError(node_table, key);
-        if (there == ref && PyDict_DelItem(node_table, key) < 0) PyErr_Clear();
+        if (there == ref) PyDict_DelItem(node_table, key);
         Py_DECREF(key);
-        if (PyErr_Occurred()) return NULL;
+        PyErr_Clear();  /* what cannot be found has been taken out */
     }
     Py_RETURN_NONE;
 }
@@ -168,13 +296,15 @@ static PyObject *forget_node(PyObject *Py_UNUSED(module), PyObject *ref)
 /* Whether `sources` may stand at `places`, as `are_placed` of alike.py says; -1 with an exception. */
 static int are_placed(PyObject *sources, PyObject *places, PyObject *nodes, PyObject *numbers)
 {
+    if (PyTuple_GET_SIZE(sources) != PyTuple_GET_SIZE(places)) return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(places); i++) {
         PyObject *s = PyTuple_GET_ITEM(sources, i), *place = PyTuple_GET_ITEM(places, i);
         if (place == Py_None) {
             if (PyList_Append(nodes, s) < 0) return -1;
         }
         else if (PyLong_CheckExact(place)) {
-            if (PyList_GET_ITEM(nodes, PyLong_AsSsize_t(place)) != s) return 0;
+            Py_ssize_t number = plain_extent(place);
+            if (number < 0 || number >= PyList_GET_SIZE(nodes) || PyList_GET_ITEM(nodes, number) != s) return 0;
         }
         else if (Py_TYPE(place) == node_type) {
             if (place != s) return 0;
@@ -193,6 +323,7 @@ static int are_placed(PyObject *sources, PyObject *places, PyObject *nodes, PyOb
 /* Whether a node is as a row says; what it leads to is added to the lists. -1 with an exception. */
 static int is_alike(PyObject *node, PyObject *row, PyObject *nodes, PyObject *memory, PyObject *numbers)
 {
+    if (!is_node(node) || !PyTuple_CheckExact(row) || PyTuple_GET_SIZE(row) != 6) return 0;
     PyObject *op = PyTuple_GET_ITEM(row, 0), *arg = PyTuple_GET_ITEM(row, 1), *dtype = PyTuple_GET_ITEM(row, 2);
     PyObject *is_held = PyTuple_GET_ITEM(row, 3), *places = PyTuple_GET_ITEM(row, 5);
     if (SLOT(node, at_node_dtype) != dtype) return 0;
@@ -210,7 +341,7 @@ static int is_alike(PyObject *node, PyObject *row, PyObject *nodes, PyObject *me
     Py_INCREF(src);
     int is_same = 1;
     if (arg != any_argument) is_same = PyObject_RichCompareBool(arg, SLOT(node, at_arg), Py_EQ);
-    if (is_same > 0 && places != Py_None)
+    if (is_same > 0 && PyTuple_CheckExact(places))
         is_same = are_placed(src, places, nodes, numbers);
     else
         for (Py_ssize_t i = 0; is_same > 0 && i < n; i++)
@@ -247,17 +378,20 @@ static PyObject *make_again(PyObject *Py_UNUSED(module), PyObject *args)
     PyObject *rows, *nodes;
     if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &rows, &PyList_Type, &nodes)) return NULL;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows); i++) {
-        PyObject *row = PyList_GET_ITEM(rows, i), *places = PyTuple_GET_ITEM(row, 4);
+        PyObject *op, *arg, *shape, *dtype, *places;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(rows, i), "OOO!OO!", &op, &arg, &PyTuple_Type, &shape, &dtype,
+                              &PyTuple_Type, &places))
+            return NULL;
         Py_ssize_t n = PyTuple_GET_SIZE(places);
         PyObject *src = PyTuple_New(n);
         if (src == NULL) return NULL;
         for (Py_ssize_t k = 0; k < n; k++) {
             PyObject *place = PyTuple_GET_ITEM(places, k);
-            if (PyLong_CheckExact(place)) place = PyList_GET_ITEM(nodes, PyLong_AsSsize_t(place));
+            Py_ssize_t number = plain_extent(place);
+            if (number >= 0 && number < PyList_GET_SIZE(nodes)) place = PyList_GET_ITEM(nodes, number);
             PyTuple_SET_ITEM(src, k, Py_NewRef(place));
         }
-        PyObject *node = node_of_type(PyTuple_GET_ITEM(row, 0), src, PyTuple_GET_ITEM(row, 1),
-                                      PyTuple_GET_ITEM(row, 2), PyTuple_GET_ITEM(row, 3));
+        PyObject *node = node_of_type(op, src, arg, shape, dtype);
         int is_done = node == NULL ? -1 : PyList_Append(nodes, node);
         Py_XDECREF(node);
         if (is_done < 0) return NULL;
@@ -265,25 +399,79 @@ static PyObject *make_again(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* The nodes of the last `n` references in the table, the latest first: `_latest_nodes` of uop.py. */
+static PyObject *latest_nodes(PyObject *Py_UNUSED(module), PyObject *count)
+{
+    Py_ssize_t n = PyLong_AsSsize_t(count);
+    if (n == -1 && PyErr_Occurred()) return NULL;
+    PyObject *values = PyObject_CallMethod(node_table, "values", NULL), *refs = NULL, *found = NULL, *ref;
+    PyObject *args[1] = {values};
+    if (values != NULL) refs = PyObject_Vectorcall((PyObject *)&PyReversed_Type, args, 1, NULL);
+    if (refs != NULL) found = PyList_New(0);
+    while (found != NULL && n-- > 0 && (ref = PyIter_Next(refs)) != NULL) {
+        PyObject *node = node_of_ref(ref);
+        if (node != NULL && PyList_Append(found, node) < 0) Py_CLEAR(found);
+        Py_XDECREF(node);
+        Py_DECREF(ref);
+    }
+    if (PyErr_Occurred()) Py_CLEAR(found);
+    Py_XDECREF(refs);
+    Py_XDECREF(values);
+    return found;
+}
+
+/* Whether what reads a node of `marked` is to be looked at; -1 with an exception. */
+static int reads_marked(PyObject *node, PyObject *marked, PyObject *inside)
+{
+    if (SLOT(node, at_realized) != Py_None || PyLong_AsLong(SLOT(node, at_flags)) & TRACED) return 0;
+    PyObject *src = Py_NewRef(SLOT(node, at_src));
+    int is_above = 0;
+    for (Py_ssize_t i = 0; is_above == 0 && i < PyTuple_GET_SIZE(src); i++)
+        is_above = PySet_Contains(marked, PyTuple_GET_ITEM(src, i));
+    Py_DECREF(src);
+    if (is_above <= 0) return is_above;
+    int is_inside = PySequence_Contains(inside, node);
+    return is_inside < 0 ? -1 : !is_inside;
+}
+
+/* held_among(nodes, below, inside), as in alike.py. */
+static PyObject *held_among(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *nodes, *below, *inside;
+    if (!PyArg_ParseTuple(args, "O!OO", &PyList_Type, &nodes, &below, &inside)) return NULL;
+    PyObject *marked = PySet_New(below), *found = marked == NULL ? NULL : PyList_New(0);
+    for (Py_ssize_t i = PyList_GET_SIZE(nodes) - 1; found != NULL && i >= 0; i--) {
+        PyObject *node = PyList_GET_ITEM(nodes, i);
+        int is_above = is_node(node) ? reads_marked(node, marked, inside) : 0;
+        if (is_above > 0)
+            is_above = PyLong_AsLong(SLOT(node, at_held)) != 0 ? PyList_Append(found, node) : PySet_Add(marked, node);
+        if (is_above < 0) Py_CLEAR(found);
+    }
+    Py_XDECREF(marked);
+    return found;
+}
+
 PyDoc_STRVAR(connect_nodes_doc,
-    "connect_nodes(node, ref, names, table, rules, takes, typed, ops, any)\n--\n\n"
+    "connect_nodes(node, ref, names, table, numbers, rules, takes, typed, ops, any)\n--\n\n"
     "Say what nodes are; the package does, once.\n\n"
     "Args:\n"
     "    node, ref: the classes of nodes and of the weak references in the table.\n"
     "    names: of the module that defines them.\n"
     "    table: of all nodes.\n"
+    "    numbers: the constants that were made last.\n"
     "    rules: of types, by op.\n"
     "    takes: by op of elements, how many sources, and the dtype of the result by that of the sources.\n"
     "    typed: ops whose dtype does not follow from their sources.\n"
-    "    ops: BUFFER, PARAM, VARIABLE and DETACH.\n"
+    "    ops: by name.\n"
     "    any: what stands in a row for an argument that may be another.");
 
 static PyObject *connect_nodes(PyObject *module, PyObject *args)
 {
-    PyObject *node, *ref, *names, *table, *inferred, *taken, *with_dtype, *any, *buffer, *param, *variable, *detach;
-    if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!O!(OOOO)O", &PyType_Type, &node, &PyType_Type, &ref, &PyDict_Type, &names,
-                          &PyDict_Type, &table, &PyDict_Type, &inferred, &PyDict_Type, &taken, &PyFrozenSet_Type,
-                          &with_dtype, &buffer, &param, &variable, &detach, &any))
+    PyObject *node, *ref, *names, *table, *numbers, *inferred, *taken, *with_dtype, *ops, *any;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!O!O!O!O", &PyType_Type, &node, &PyType_Type, &ref, &PyDict_Type,
+                          &names, &PyDict_Type, &table, &PyDict_Type, &numbers, &PyDict_Type, &inferred,
+                          &PyDict_Type, &taken, &PyFrozenSet_Type,
+                          &with_dtype, &PyDict_Type, &ops, &any))
         return NULL;
     const struct { PyObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
         {node, "op", &at_op}, {node, "src", &at_src}, {node, "arg", &at_arg}, {node, "dtype", &at_node_dtype},
@@ -294,17 +482,29 @@ static PyObject *connect_nodes(PyObject *module, PyObject *args)
         if ((*slots[i].offset = offset_of(slots[i].type, slots[i].name)) < 0) return NULL;
     const struct { PyObject *given, **kept; } things[] = {
         {names, &node_names}, {table, &node_table}, {inferred, &rules}, {taken, &takes}, {with_dtype, &typed},
-        {any, &any_argument}, {buffer, &op_buffer}, {param, &op_param}, {variable, &op_variable}, {detach, &op_detach},
+        {any, &any_argument}, {numbers, &recent_numbers},
         {node, (PyObject **)&node_type}, {ref, (PyObject **)&ref_type},
     };
     for (size_t i = 0; i < sizeof things / sizeof *things; i++) Py_XSETREF(*things[i].kept, Py_NewRef(things[i].given));
+    const struct { const char *name; PyObject **kept; } named[] = {
+        {"CONST", &op_const}, {"BUFFER", &op_buffer}, {"PARAM", &op_param}, {"VARIABLE", &op_variable},
+        {"DETACH", &op_detach}, {"RESHAPE", &op_reshape}, {"EXPAND", &op_expand}, {"PERMUTE", &op_permute},
+        {"REDUCE", &op_reduce}, {"ADD", &op_add},
+    };
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        PyObject *op = PyMapping_GetItemString(ops, named[i].name);
+        if (op == NULL) return NULL;
+        Py_XSETREF(*named[i].kept, op);
+    }
     Py_XSETREF(zero, PyLong_FromLong(0));
     Py_XSETREF(many_name, PyUnicode_InternFromString("_many"));
     Py_XSETREF(entered_name, PyUnicode_InternFromString("_entered"));
     Py_XSETREF(buffer_name, PyUnicode_InternFromString("buffer"));
     Py_XSETREF(number_name, PyUnicode_InternFromString("number"));
     Py_XSETREF(forget_function, PyObject_GetAttrString(module, "forget_node"));
+    Py_XSETREF(new_function, PyObject_GetAttrString(node, "new"));
+    Py_XSETREF(const_function, PyObject_GetAttrString(node, "const"));
     if (forget_function == NULL || zero == NULL || many_name == NULL || entered_name == NULL) return NULL;
-    if (buffer_name == NULL || number_name == NULL) return NULL;
+    if (buffer_name == NULL || number_name == NULL || new_function == NULL || const_function == NULL) return NULL;
     Py_RETURN_NONE;
 }

@@ -8,6 +8,7 @@ typedef struct {
     Binary function, in_place;      /* of NumPy's values; NULL is always for Python */
     const char *kinds;              /* of dtypes of which NumPy's bits are those of the graph; NULL and "" are all */
     PyObject *method, *reflected, *in_place_method;
+    Recorded recorded;
 } Operation;
 
 static const char REALS[] = "biuf", WHOLE[] = "biu";
@@ -28,15 +29,20 @@ static Operation operations[N_BINARY] = {
     [MATMUL] = {"matmul", NULL, NULL, NULL},
 };
 
-static struct { const char *name; PyObject *(*function)(PyObject *); const char *kinds; PyObject *method; }
-unary_operations[N_UNARY] = {
+static struct {
+    const char *name;
+    PyObject *(*function)(PyObject *);
+    const char *kinds;
+    PyObject *method;
+    Recorded recorded;
+} unary_operations[N_UNARY] = {
     [NEG] = {"__neg__", PyNumber_Negative, NULL},
     [POS] = {"__pos__", PyNumber_Positive, NULL},
     [ABS] = {"__abs__", PyNumber_Absolute, REALS},
     [INVERT] = {"__invert__", PyNumber_Invert, NULL},
 };
 
-static struct { const char *name, *kinds; PyObject *method; } comparisons[6] = {
+static struct { const char *name, *kinds; PyObject *method; Recorded recorded; } comparisons[6] = {
     [Py_LT] = {"__lt__", REALS}, [Py_LE] = {"__le__", REALS}, [Py_EQ] = {"__eq__", NULL},
     [Py_NE] = {"__ne__", NULL}, [Py_GT] = {"__gt__", REALS}, [Py_GE] = {"__ge__", REALS},
 };
@@ -45,12 +51,28 @@ static struct { const char *name; PyObject *method; } exits[N_EXITS] = {
     [TO_BOOL] = {"__bool__"}, [TO_INT] = {"__int__"}, [TO_FLOAT] = {"__float__"}, [TO_INDEX] = {"__index__"},
 };
 
+/* How the operator whose method is `__name__` is recorded. */
+static Recorded *record_of(const char *name)
+{
+    char method[32];
+    PyOS_snprintf(method, sizeof method, "__%s__", name);
+    for (int i = 0; i < N_BINARY; i++)
+        if (strcmp(operations[i].name, name) == 0) return &operations[i].recorded;
+    for (int i = 0; i < N_UNARY; i++)
+        if (strcmp(unary_operations[i].name, method) == 0) return &unary_operations[i].recorded;
+    for (int i = 0; i < 6; i++)
+        if (strcmp(comparisons[i].name, method) == 0) return &comparisons[i].recorded;
+    return NULL;
+}
+
 static PyObject *binary(PyObject *x, PyObject *y, const Operation *op)
 {
     int is_left = PyObject_TypeCheck(x, &Quick);
     if (op->function != NULL) {
         PyObject *result = is_left ? at_once(op->function, op->kinds, x, y, 0)
                                    : at_once(op->function, op->kinds, y, x, 1);
+        if (result != NULL || PyErr_Occurred()) return result;
+        result = record_two(&op->recorded, x, y);
         if (result != NULL || PyErr_Occurred()) return result;
     }
     else if (op == &operations[MATMUL]) {
@@ -143,6 +165,8 @@ static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus)
         if (PyLong_AsLongAndOverflow(y, &overflow) == 2) {  /* a product, whose bits NumPy's are */
             PyObject *result = at_once(PyNumber_Multiply, "iuf", x, x, 0);
             if (result != NULL || PyErr_Occurred()) return result;
+            result = record_two(&operations[MUL].recorded, x, x);
+            if (result != NULL || PyErr_Occurred()) return result;
         }
     }
     return binary(x, y, &operations[POW]);
@@ -165,6 +189,8 @@ static PyObject *compare(PyObject *x, PyObject *y, int op)
         if (value != NULL) return noted(new_array(value, Py_NewRef(Py_None)), &chain, n);
         if (PyErr_Occurred()) return NULL;
     }
+    PyObject *result = record_comparison(&comparisons[op].recorded, x, y, op == Py_GT || op == Py_GE);
+    if (result != NULL || PyErr_Occurred()) return result;
     PyObject *method = comparisons[op].method;
     return has_node(x) || has_node(y) ? by_python_in_chain(method, x, y) : by_python(method, x, y, NULL);
 }
@@ -181,6 +207,8 @@ static PyObject *unary(PyObject *x, int which)
         if (value != NULL) return noted(new_array(value, Py_NewRef(Py_None)), &chain, size_of(value));
         if (PyErr_Occurred()) return NULL;
     }
+    PyObject *result = record_one(&unary_operations[which].recorded, x);
+    if (result != NULL || PyErr_Occurred()) return result;
     PyObject *method = unary_operations[which].method;
     return has_node(x) ? by_python_in_chain(method, x, NULL) : by_python(method, x, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* What Python has told about its classes, the values that arrays hold, and calls of NumPy's on them. */
 static PyTypeObject *array_type, *root_type, *part_type;
-static Py_ssize_t at_value, at_alias, at_weak;                            /* slots of a handle */
+static Py_ssize_t at_value, at_node, at_alias, at_weak;                   /* slots of a handle */
 static Py_ssize_t at_base, at_memory, at_keys, at_writable;               /* slots of the alias of a view */
 static Py_ssize_t at_root_writable;                                       /* of the alias of an array with views */
 static PyObject *quiet;                                                   /* the context in which NumPy does not warn */

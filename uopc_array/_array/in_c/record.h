@@ -1,0 +1,126 @@
+/* Operators on arrays that stand for nodes: one node is recorded, and an array made of it. `_arithmetic` and
+   `_comparison` of operators.py say when that is all there is to do; the rest is theirs. */
+typedef struct {
+    PyObject *op;           /* of the graph; NULL is always for Python */
+    const char *kinds;      /* of dtypes whose result is just that op */
+} Recorded;
+
+static PyObject *bounds_names, *ops_in_memory, *lazy_depth_name, *from_node_name;
+
+/* The node that an array stands for, borrowed; NULL where it holds a value, is a view, or gives way to other dtypes. */
+static PyObject *node_of(PyObject *x)
+{
+    if (Py_TYPE(x) != array_type || SLOT(x, at_value) != Py_None || SLOT(x, at_weak) != Py_False) return NULL;
+    PyObject *node = SLOT(x, at_node), *alias = SLOT(x, at_alias);
+    if (node == NULL || !is_node(node)) return NULL;
+    return alias == Py_None || (alias != NULL && Py_TYPE(alias) == root_type) ? node : NULL;
+}
+
+/* Whether the value of a node may be known, so that Python computes with it at once; see `known` in at_once.py. */
+static int may_be_known(PyObject *node)
+{
+    if (PyLong_AsLong(SLOT(node, at_flags)) != 0 || PySet_Contains(ops_in_memory, SLOT(node, at_op)) != 1) return 0;
+    Py_ssize_t n = elements_of(SLOT(node, at_node_shape));
+    return n >= 0 && n <= largest;
+}
+
+static int has_kind_of_node(const char *kinds, PyObject *node)
+{
+    PyObject *dtype = SLOT(node, at_node_dtype);
+    return PyArray_DescrCheck(dtype) && strchr(kinds, ((PyArray_Descr *)dtype)->kind) != NULL;
+}
+
+/* A number as a node of the type of another, a new reference; NULL, without an exception, where it is for Python. */
+static PyObject *node_of_number(PyObject *y, PyObject *beside)
+{
+    PyObject *dtype = SLOT(beside, at_node_dtype), *shape = SLOT(beside, at_node_shape);
+    char kind = ((PyArray_Descr *)dtype)->kind;
+    if (PyFloat_CheckExact(y) ? kind != 'f' && kind != 'c' : !PyLong_CheckExact(y) || kind == 'b') return NULL;
+    double number = PyFloat_CheckExact(y) ? PyFloat_AS_DOUBLE(y) : 1.0;
+    if (number == number && number != 0.0) {  /* those have no bits besides their value */
+        PyObject *key = PyTuple_Pack(4, (PyObject *)Py_TYPE(y), y, dtype, shape);
+        PyObject *node = key == NULL ? NULL : PyDict_GetItemWithError(recent_numbers, key);
+        Py_XINCREF(node);
+        Py_XDECREF(key);
+        if (node != NULL) return node;
+    }
+    PyObject *args[3] = {y, dtype, shape};
+    PyObject *node = PyErr_Occurred() ? NULL : PyObject_Vectorcall(const_function, args, 3, NULL);
+    if (node == NULL) is_for_python();
+    return node;
+}
+
+/* An array on a node, which is taken over: `_from_uop`. */
+static PyObject *array_of_node(PyObject *node)
+{
+    if (node == NULL) return NULL;
+    PyObject *most = PyDict_GetItemWithError(bounds_names, lazy_depth_name), *x = NULL;
+    if (most != NULL && (PyLong_AsLong(SLOT(node, at_depth)) > PyLong_AsLong(most) ||
+                         PyLong_AsLong(SLOT(node, at_flags)) & TRACED)) {
+        x = PyObject_CallMethodOneArg((PyObject *)array_type, from_node_name, node);
+        Py_DECREF(node);
+        return x;
+    }
+    PyObject *held = most == NULL ? NULL : PyLong_FromLong(PyLong_AsLong(SLOT(node, at_held)) + 1);
+    if (held != NULL) x = new_array(Py_NewRef(Py_None), Py_NewRef(Py_None));
+    if (x == NULL) {
+        Py_XDECREF(held);
+        Py_DECREF(node);
+        return NULL;
+    }
+    Py_SETREF(SLOT(node, at_held), held);
+    SLOT(x, at_node) = node;
+    return x;
+}
+
+/* The array of op(x, y), whose nodes are taken over; NULL, without an exception, where it is for Python. */
+static PyObject *recorded_as(const Recorded *how, PyObject *a, PyObject *b)
+{
+    PyObject *result = NULL;
+    if (a != NULL && b != NULL && SLOT(a, at_node_dtype) == SLOT(b, at_node_dtype)) {
+        PyObject *shape = SLOT(a, at_node_shape), *other = SLOT(b, at_node_shape);
+        int is_same = shape == other ? 1 : PyObject_RichCompareBool(shape, other, Py_EQ);
+        if (is_same > 0) {
+            result = array_of_node(new_node(how->op, PyTuple_Pack(2, a, b), Py_None, Py_None));
+            if (result == NULL) is_for_python();
+        }
+    }
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return result;
+}
+
+/* x op y, one of them an array; as above. */
+static PyObject *record_two(const Recorded *how, PyObject *x, PyObject *y)
+{
+    if (how->op == NULL) return NULL;
+    PyObject *a = node_of(x), *b = node_of(y);
+    if ((a == NULL && b == NULL) || !has_kind_of_node(how->kinds, a == NULL ? b : a)) return NULL;
+    if ((a == NULL || may_be_known(a)) && (b == NULL || may_be_known(b))) return NULL;
+    PyObject *left = a == NULL ? node_of_number(x, b) : Py_NewRef(a);
+    PyObject *right = b == NULL ? left == NULL ? NULL : node_of_number(y, left) : Py_NewRef(b);
+    return PyErr_Occurred() ? NULL : recorded_as(how, left, right);
+}
+
+/* x op y of a comparison: beside integers numbers are for Python, which knows those that no dtype holds. */
+static PyObject *record_comparison(const Recorded *how, PyObject *x, PyObject *y, int is_swapped)
+{
+    PyObject *a = how->op == NULL ? NULL : node_of(x), *b;
+    if (a == NULL || !has_kind_of_node(how->kinds, a)) return NULL;
+    int is_known = may_be_known(a);
+    if (PyFloat_CheckExact(y))
+        b = has_kind_of_node("f", a) && !is_known ? node_of_number(y, a) : NULL;
+    else if ((b = node_of(y)) != NULL)
+        b = is_known && may_be_known(b) ? NULL : Py_NewRef(b);
+    if (b == NULL) return NULL;
+    return is_swapped ? recorded_as(how, b, Py_NewRef(a)) : recorded_as(how, Py_NewRef(a), b);
+}
+
+static PyObject *record_one(const Recorded *how, PyObject *x)
+{
+    PyObject *a = how->op == NULL ? NULL : node_of(x);
+    if (a == NULL || may_be_known(a) || !has_kind_of_node(how->kinds, a)) return NULL;
+    PyObject *result = array_of_node(new_node(how->op, PyTuple_Pack(1, a), Py_None, Py_None));
+    if (result == NULL) is_for_python();
+    return result;
+}
