@@ -74,6 +74,7 @@ int triad_streaming(
         typedef TYPE vec __attribute__((vector_size(BYTES)));                            \
         vec x[CHAINS] = {{0}}, p = {0}, q = {0};                                         \
         p += (TYPE)0.999; q += (TYPE)1e-3;                                               \
+        for (int k = 0; k < CHAINS; k++) x[k] += (TYPE)k; /* else they are one chain */  \
         for (ptrdiff_t i = 0; i < n; i++) {                                              \
             _Pragma("GCC unroll 12")                                                     \
             for (int k = 0; k < CHAINS; k++) x[k] = x[k] * p + q;                        \

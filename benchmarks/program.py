@@ -127,6 +127,7 @@ def _runs_by_torch(program: Program, arrays: Sequence[Array]) -> Runs:
     f = functools.partial(program.torch or program.f, torch)
     runs: Runs = {"torch": lambda: f(*moved)}
     if "torch" not in program.eager:
+        torch.compiler.reset()  # after 8 rows it compiles no more
         compiled = torch.compile(f)
         runs["torch compiled"] = lambda: compiled(*moved)
     return runs
