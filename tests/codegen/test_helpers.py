@@ -38,7 +38,7 @@ from uopc_core.codegen.c_reduce import (
 from uopc_core.codegen.c_sort_loop import need_argsort
 from uopc_core.codegen.c_types import TYPEDEFS
 from uopc_core.codegen.helpers import HEADERS, definitions, helper
-from uopc_core.dtype import DTYPES, dtypes, is_bool, is_complex, is_float, is_inexact
+from uopc_core.dtype import DTYPES, dtypes, is_bool, is_complex, is_float, is_inexact, is_unsigned
 from uopc_core.ir.op import BINARY, BITWISE, Ops
 from uopc_core.loop.loop_ir import Acc
 from uopc_core.runtime.toolchain import find_toolchain
@@ -127,6 +127,8 @@ def reductions(need, dtype):
             need_push_row(need, acc, tile), need_total_row(need, acc, tile)
         if is_inexact(dtype):
             need_row(need, acc), need_rows(need, acc, 256)
+    if is_unsigned(dtype) and dtype.itemsize >= 4:
+        helper(need, "turn_UINTxACROSS", UINT=dtype, ACROSS=16)
     if is_inexact(dtype):
         need_product(need, dtype)
     if is_float(dtype):

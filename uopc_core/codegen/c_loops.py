@@ -8,10 +8,12 @@ from uopc_core.codegen.c_order import TURNED_ROWS, turned_columns, turned_loads
 from uopc_core.codegen.c_reduce import (
     SCAN_LEVELS,
 )
+from uopc_core.codegen.c_stages import is_math_call
 from uopc_core.codegen.c_tiles import TileWriter
 from uopc_core.codegen.c_types import C_TYPES, element
+from uopc_core.codegen.helpers import helper
 from uopc_core.costs import TILE_SIDES
-from uopc_core.dtype import is_complex, is_inexact
+from uopc_core.dtype import dtypes, is_complex, is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import (
@@ -31,6 +33,7 @@ from uopc_core.loop.loop_ir import (
 __all__ = ["LoopWriter"]
 
 _TILE_ROWS, _TILE_COLUMNS = TILE_SIDES
+_BITS = {4: dtypes.uint32, 8: dtypes.uint64}  # what elements of these sizes are moved as
 
 
 class LoopWriter(TileWriter):
@@ -107,20 +110,55 @@ class LoopWriter(TileWriter):
             self.ranges[var] = (name, f"{name}_end")
         for load in turned:
             self.turn(load, loop.var, inner.var, turned_columns(inner, turned))
-        self.loop(replace(loop, tiled=False))
+        plain = replace(loop, tiled=False)
+        if turned and not any(is_math_call(s) for s in inner.body):
+            var, (name, end), size = sides[0][0], self.ranges[sides[0][0]], sides[0][2]
+            self.open(f"if ({end} - {name} == {size})")
+            self.ranges[var] = (name, f"{name} + {size}")
+            self.loop(plain)
+            self.close()
+            self.open("else")
+            self.ranges[var] = (name, end)
+            self.loop(plain)
+            self.close()
+        else:
+            self.loop(plain)
         self.turned.clear()
         for var, _, _ in sides:
             del self.ranges[var]
             self.close()
 
+    def tile_of_loops(self, loop: Loop, inner: Loop, side: tuple[Var, tuple[str, str], int]) -> None:
+        """The loops over one tile; of what is turned, and quickly computed, a whole line has a loop of known length."""
+        if not self.turned or any(is_math_call(s) for s in inner.body):
+            self.loop(loop)
+            return
+        var, _, size = side
+        first, last = self.ranges[var]
+        for head, end in ((f"if ({last} - {first} == {size})", f"{first} + {size}"), ("else", last)):
+            self.ranges[var] = (first, end)
+            self.open(head)
+            self.loop(loop)
+            self.close()
+
     def turn(self, s: Load, outer: Var, inner: Var, columns: int) -> None:
         """Copy a tile of memory that lies along the outer loop, so that it lies along the inner one."""
         self.line(f"{C_TYPES[s.dtype]} {s.name}_tile[{TURNED_ROWS}][{columns}];")
-        i, j = self.name_loop(outer), self.name_loop(inner)
         (first_i, last_i), (first_j, last_j) = self.ranges[outer], self.ranges[inner]
-        self.line(f"for (int64_t {j} = {first_j}; {j} < {last_j}; {j}++)")
-        place = f"{s.name}_tile[{i} - {first_i}][{j} - {first_j}]"
-        self.line(f"    for (int64_t {i} = {first_i}; {i} < {last_i}; {i}++) {place} = {self.load(s)};")
+        i, j = self.name_loop(outer), self.name_loop(inner)
+        if s.index.coef(outer) == 1 and s.dtype.itemsize in _BITS:
+            bits = _BITS[s.dtype.itemsize]
+            turn, c = helper(self.need_typed, "turn_UINTxACROSS", UINT=bits, ACROSS=columns), C_TYPES[bits]
+            self.open("")
+            self.line(f"const int64_t {i} = {first_i}, {j} = {first_j};")
+            apart = self.place(s.index.coef(inner))
+            tile, memory = f"({c} (*)[{columns}]){s.name}_tile", f"(const {c} *)&{self.load(s)}"
+            self.line(f"{turn}({tile}, {memory}, {apart}, {last_i} - {i}, {last_j} - {j});")
+            self.close()
+        else:
+            self.line(f"for (int64_t {j} = {first_j}; {j} < {last_j}; {j}++)")
+            place = f"{s.name}_tile[{i} - {first_i}][{j} - {first_j}]"
+            self.line(f"    for (int64_t {i} = {first_i}; {i} < {last_i}; {i}++) {place} = {self.load(s)};")
         self.drop_loop(outer)
         self.drop_loop(inner)
         self.turned[s.name] = (outer, inner)

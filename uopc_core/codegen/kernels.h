@@ -13,6 +13,7 @@
      COMPLEX   complex64 or complex128           W         the same of WIDE
      NAME, NAME2   a mathematical function of one operand, of two
      CNAME, CWIDE  one of complex numbers, of PARTs and of WIDEs
+     ACROSS    columns of a tile
      VECTOR, SIMD  what has the compiler use the vectors of a function, or of a loop
 
    Each gives NumPy's bits, the corners included: division by zero, INT_MIN // -1, shifts past the width, conversions out
@@ -36,6 +37,7 @@
 #define WIDE long double
 #endif
 #define QUOTIENT COMPLEX
+#define ACROSS 16
 #define VECTOR
 #define SIMD _Pragma("omp simd")
 #define __builtin_copysignF __builtin_copysign
@@ -82,6 +84,34 @@ static inline int64_t within(int64_t i, int64_t first, int64_t last) {
 static __attribute__((noinline, cold)) int64_t fail(int64_t *status, int64_t index, int64_t axis, int64_t size) {
     status[0] = 1, status[1] = index, status[2] = axis, status[3] = size;
     return 1;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- movement */
+
+/* four elements of this size, that lie where they may */
+typedef UINT __attribute__((vector_size(4 * sizeof(UINT)), aligned(sizeof(UINT)), may_alias)) quad_UINT;
+
+/* lines of m elements of memory, `apart` from one of the n to the next, as columns of a tile: four by four */
+static inline void turn_UINTxACROSS(
+    UINT (*restrict to)[ACROSS], const UINT *restrict x, int64_t apart, int64_t m, int64_t n) {
+    int64_t j = 0;
+    for (; j + 4 <= n; j += 4, x += 4 * apart) {
+        int64_t i = 0;
+        for (; i + 4 <= m; i += 4) {
+            const quad_UINT a = *(const quad_UINT *)(x + i), b = *(const quad_UINT *)(x + apart + i);
+            const quad_UINT c = *(const quad_UINT *)(x + 2 * apart + i), d = *(const quad_UINT *)(x + 3 * apart + i);
+            const quad_UINT e = {a[0], b[0], a[1], b[1]}, f = {c[0], d[0], c[1], d[1]};
+            const quad_UINT g = {a[2], b[2], a[3], b[3]}, h = {c[2], d[2], c[3], d[3]};
+            *(quad_UINT *)&to[i][j] = (quad_UINT){e[0], e[1], f[0], f[1]};
+            *(quad_UINT *)&to[i + 1][j] = (quad_UINT){e[2], e[3], f[2], f[3]};
+            *(quad_UINT *)&to[i + 2][j] = (quad_UINT){g[0], g[1], h[0], h[1]};
+            *(quad_UINT *)&to[i + 3][j] = (quad_UINT){g[2], g[3], h[2], h[3]};
+        }
+        for (; i < m; i++)
+            for (int k = 0; k < 4; k++) to[i][j + k] = x[k * apart + i];
+    }
+    for (; j < n; j++, x += apart)
+        for (int64_t i = 0; i < m; i++) to[i][j] = x[i];
 }
 
 /* ---------------------------------------------------------------------------------------------------------- integers */
