@@ -66,10 +66,11 @@ __all__ = [
     "START_LINES",
     "THREADLESS_WORK",
     "TILE",
-    "TILED_ROW",
+    "TILED_ROWS",
     "TILED_WORK",
     "TILES",
     "TILE_BYTES",
+    "TILE_DEPTHS",
     "TILE_ROOMS",
     "TILE_ROWS",
     "TILE_SIDES",
@@ -132,12 +133,15 @@ LIBRARY_WORK = 16384
 # Multiplications of the two shorter extents: a library has nothing to gain in what is thin.
 LIBRARY_FACE = 64
 
-# Multiplications up to which, and elements of a row, such a product of real matrices is made of tiles of our own, in
-# the program of the kernels. A library takes about as long for 64 x 64, but 8 us of Python are saved, and 1.15 times as
-# long for 128 x 128; what is larger it packs, as is worth it there. The last tile overlaps the one before it: of tiles
-# of so many rows and bytes of columns so much more may be computed than there are elements.
-TILED_WORK, TILED_ROW = 1 << 21, 512
+# Multiplications up to which, and rows up to which of any length, such a product of real matrices is made of tiles of
+# our own, in the program of the kernels. A library takes about as long for 64 x 64, but 8 us of Python are saved, 1.15
+# times as long for 128 x 128, and twice as long for 8 rows; what is larger it packs, as is worth it there. The last
+# tile overlaps the one before it: of tiles of so many rows and bytes of columns so much more may be computed than there
+# are elements. Of a sum so many elements are added up before the next tile, and so many where the second matrix has so
+# many bytes, that is comes from memory: the machine sees by itself so many rows that are read in turn.
+TILED_WORK, TILED_ROWS = 1 << 21, 16
 TILE_ROWS, TILE_BYTES = 8, 64
+TILE_DEPTHS = 512, 16, 1 << 19
 MOST_TWICE = 1.3
 
 # ------------------------------------------------------------------------------- what is stored, and what is redone

@@ -22,7 +22,8 @@ from uopc_core.schedule.steps import ExternCall
 pytestmark = needs_compiler
 DTYPES = ("float32", "float64")
 # m, k, n: whole tiles, one row or column more and less, a last vector of columns, short and long rows
-SIZES = [(8, 64, 32), (33, 70, 48), (64, 64, 64), (65, 33, 79), (63, 17, 81), (127, 5, 80), (40, 512, 96)]
+SIZES = [(8, 64, 32), (33, 70, 48), (64, 64, 64), (65, 33, 79), (63, 17, 81), (127, 5, 80), (32, 600, 96)]
+SIZES += [(200, 20, 104), (15, 530, 2100), (16, 1030, 130)]  # several threads, long rows, much memory
 
 
 def laid_out(x: Any, how: str) -> Any:
@@ -105,7 +106,7 @@ def test_a_product_is_part_of_the_program_around_it() -> None:
         ((7, 64, 64), "float64"),  # fewer rows than a tile has
         ((64, 64, 15), "float64"),  # fewer columns
         ((9, 64, 64), "float64"),  # as good as two tiles of rows
-        ((64, 513, 64), "float32"),
+        ((17, 512, 512), "float32"),
         ((512, 64, 512), "float32"),
         ((64, 64, 64), "complex128"),
     ],

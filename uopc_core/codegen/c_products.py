@@ -17,7 +17,7 @@ from uopc_core.codegen.c_reduce import (
     sizes_of_rows,
 )
 from uopc_core.codegen.helpers import Combine, Need, helper
-from uopc_core.costs import TILE, TILED_ROW
+from uopc_core.costs import TILE, TILE_DEPTHS
 from uopc_core.dtype import DType, is_float
 from uopc_core.ir.op import Ops
 from uopc_core.loop.loop_ir import Acc
@@ -46,7 +46,9 @@ def need_product(need: Need, dtype: DType) -> str:
 
 def need_tiled_product(need: Need, dtype: DType) -> str:
     """Define the function that multiplies small matrices of real numbers in tiles; returns its name."""
-    return helper(need, "tiled_product_FLOAT", FLOAT=dtype, BYTES=dtype.itemsize, LONGEST=TILED_ROW)
+    deep, runs, much = TILE_DEPTHS
+    words: dict[str, int] = {"BYTES": dtype.itemsize, "DEEP": deep, "RUNS": runs, "MUCH": much}
+    return helper(need, "tiled_product_FLOAT", FLOAT=dtype, **words)
 
 
 def _words(need: Need, dtype: DType) -> dict[str, int | str]:

@@ -2,7 +2,8 @@
    order of a sum is that of `reductions.h`, whose words stand for the same here, and one more does:
 
      TIMES(a, b)  the product of two elements          BYTES  of an element
-     LONGEST      elements of a row of x in a product in tiles, at most
+     DEEP         elements of a sum that are added up at a time, in a product in tiles; RUNS, where y has more bytes than
+     MUCH
      LANE         what adds up one accumulator of each column, where 8 or more are side by side
      FEW_LANES    what adds up all of columns that are short
      PRODUCTS_OF_FEW, PRODUCTS_OF_MANY  what adds products to the accumulators of one row */
@@ -12,7 +13,9 @@
 /* What a compiler that reads this file alone takes the capitals for. */
 #define TIMES(a, b) ((a) * (b))
 #define BYTES 8
-#define LONGEST 512
+#define DEEP 512
+#define RUNS 16
+#define MUCH 1000000
 #define LANE near_lane_T
 #define FEW_LANES few_lanes_T
 #define PRODUCTS_OF_FEW products_TxLANES
@@ -255,9 +258,10 @@ typedef FLOAT __attribute__((vector_size(16), aligned(BYTES), may_alias)) wide_F
 #define TALL 4
 #endif
 
-/* a tile, of `TALL` rows and two vectors of columns */
+/* a tile, of `TALL` rows and two vectors of columns; what is in `out` is added to, but for `first` */
 static __attribute__((noinline, optimize("fp-contract=fast"))) void tile_FLOAT(
-    char *out, int64_t out_row, const char *x, int64_t x_row, int64_t x_column, const char *y, int64_t y_row, int64_t n) {
+    char *out, int64_t out_row, const char *x, int64_t x_row, int64_t x_column, const char *y, int64_t y_row, int64_t n,
+    int first) {
 #if defined __clang__
 #pragma STDC FP_CONTRACT ON
 #endif
@@ -265,6 +269,19 @@ static __attribute__((noinline, optimize("fp-contract=fast"))) void tile_FLOAT(
 #if TALL == 8
     wide_FLOAT a4 = {0}, a5 = {0}, a6 = {0}, a7 = {0}, b4 = {0}, b5 = {0}, b6 = {0}, b7 = {0};
 #endif
+    wide_FLOAT *o;
+    if (!first) {
+        o = (wide_FLOAT *)(out + 0 * out_row), a0 = o[0], b0 = o[1];
+        o = (wide_FLOAT *)(out + 1 * out_row), a1 = o[0], b1 = o[1];
+        o = (wide_FLOAT *)(out + 2 * out_row), a2 = o[0], b2 = o[1];
+        o = (wide_FLOAT *)(out + 3 * out_row), a3 = o[0], b3 = o[1];
+#if TALL == 8
+        o = (wide_FLOAT *)(out + 4 * out_row), a4 = o[0], b4 = o[1];
+        o = (wide_FLOAT *)(out + 5 * out_row), a5 = o[0], b5 = o[1];
+        o = (wide_FLOAT *)(out + 6 * out_row), a6 = o[0], b6 = o[1];
+        o = (wide_FLOAT *)(out + 7 * out_row), a7 = o[0], b7 = o[1];
+#endif
+    }
     for (int64_t t = 0; t < n; t++, x += x_column, y += y_row) {
         const wide_FLOAT v = *(const wide_FLOAT *)y, w = *(const wide_FLOAT *)(y + sizeof(wide_FLOAT));
         FLOAT f;
@@ -279,7 +296,6 @@ static __attribute__((noinline, optimize("fp-contract=fast"))) void tile_FLOAT(
         f = *(const FLOAT *)(x + 7 * x_row), a7 = f * v + a7, b7 = f * w + b7;
 #endif
     }
-    wide_FLOAT *o;
     o = (wide_FLOAT *)(out + 0 * out_row), o[0] = a0, o[1] = b0;
     o = (wide_FLOAT *)(out + 1 * out_row), o[0] = a1, o[1] = b1;
     o = (wide_FLOAT *)(out + 2 * out_row), o[0] = a2, o[1] = b2;
@@ -294,7 +310,8 @@ static __attribute__((noinline, optimize("fp-contract=fast"))) void tile_FLOAT(
 
 /* the same of one vector of columns */
 static __attribute__((noinline, optimize("fp-contract=fast"))) void slim_tile_FLOAT(
-    char *out, int64_t out_row, const char *x, int64_t x_row, int64_t x_column, const char *y, int64_t y_row, int64_t n) {
+    char *out, int64_t out_row, const char *x, int64_t x_row, int64_t x_column, const char *y, int64_t y_row, int64_t n,
+    int first) {
 #if defined __clang__
 #pragma STDC FP_CONTRACT ON
 #endif
@@ -302,6 +319,18 @@ static __attribute__((noinline, optimize("fp-contract=fast"))) void slim_tile_FL
 #if TALL == 8
     wide_FLOAT a4 = {0}, a5 = {0}, a6 = {0}, a7 = {0};
 #endif
+    if (!first) {
+        a0 = *(const wide_FLOAT *)(out + 0 * out_row);
+        a1 = *(const wide_FLOAT *)(out + 1 * out_row);
+        a2 = *(const wide_FLOAT *)(out + 2 * out_row);
+        a3 = *(const wide_FLOAT *)(out + 3 * out_row);
+#if TALL == 8
+        a4 = *(const wide_FLOAT *)(out + 4 * out_row);
+        a5 = *(const wide_FLOAT *)(out + 5 * out_row);
+        a6 = *(const wide_FLOAT *)(out + 6 * out_row);
+        a7 = *(const wide_FLOAT *)(out + 7 * out_row);
+#endif
+    }
     for (int64_t t = 0; t < n; t++, x += x_column, y += y_row) {
         const wide_FLOAT v = *(const wide_FLOAT *)y;
         a0 = *(const FLOAT *)(x + 0 * x_row) * v + a0;
@@ -352,28 +381,46 @@ static void panel_FLOAT(FLOAT *panel, int64_t wide, const char *y, int64_t y_row
         for (int64_t t = quads; t < n; t++) panel[t * wide + l] = *(const FLOAT *)(y + t * y_row + l * y_column);
 }
 
-/* The product of (m, n) and (n, columns): 8 rows and 128 bytes of columns or more, n at most `LONGEST`. Rows of `out` are
-   in order; columns of y that are not side by side are copied. The last tile may begin before the one before it ends:
-   what is computed twice is the same. */
+/* Whole tiles of m rows and some columns, of `step` elements each: `DEEP` elements of their sums at a time, or `RUNS`, of
+   as many rows of y, where it comes from memory. Columns of y that are not side by side are copied. */
+static void tiles_FLOAT(
+    char *out, int64_t out_row, const char *x, int64_t x_row, int64_t x_column, const char *y, int64_t y_row,
+    int64_t y_column, int64_t m, int64_t n, int64_t columns, int64_t step) {
+    FLOAT panel[DEEP * 2 * sizeof(wide_FLOAT) / BYTES] __attribute__((aligned(64)));
+    const int64_t most = y_column == BYTES && n * columns * BYTES > MUCH ? RUNS : DEEP;
+    for (int64_t t = 0; t < n; t += most) {
+        const int64_t deep = n - t < most ? n - t : most;
+        for (int64_t j = 0; j < columns; j += step) {
+            const char *source = y + t * y_row + j * y_column;
+            if (y_column != BYTES) panel_FLOAT(panel, step, source, y_row, y_column, deep), source = (const char *)panel;
+            const int64_t down = y_column != BYTES ? step * BYTES : y_row;
+            for (int64_t i = 0; i < m; i += TALL) {
+                char *const target = out + i * out_row + j * BYTES;
+                const char *const row = x + i * x_row + t * x_column;
+                if (step * BYTES == sizeof(wide_FLOAT))
+                    slim_tile_FLOAT(target, out_row, row, x_row, x_column, source, down, deep, t == 0);
+                else tile_FLOAT(target, out_row, row, x_row, x_column, source, down, deep, t == 0);
+            }
+        }
+    }
+}
+
+/* The product of (m, n) and (n, columns): 8 rows and 128 bytes of columns or more; rows of `out` are in order. What is left
+   beside whole tiles is in tiles that overlap them, and is computed again, with the same result. */
 static void tiled_product_FLOAT(
     char *out, int64_t out_row, const char *x, int64_t x_row, int64_t x_column, const char *y, int64_t y_row,
     int64_t y_column, int64_t m, int64_t n, int64_t columns) {
     enum { slim = sizeof(wide_FLOAT) / BYTES, wide = 2 * slim };
-    FLOAT panel[LONGEST * wide] __attribute__((aligned(64)));
-    for (int64_t j = 0; j < columns; j += wide) {
-        const int is_slim = columns - j <= slim;
-        if (j > columns - wide) j = columns - (is_slim ? slim : wide);
-        const char *source = y + j * y_column;
-        int64_t step = y_row;
-        if (y_column != BYTES) {
-            panel_FLOAT(panel, is_slim ? slim : wide, source, y_row, y_column, n);
-            source = (const char *)panel, step = (is_slim ? slim : wide) * BYTES;
-        }
-        for (int64_t i = 0; i < m; i += TALL) {
-            if (i > m - TALL) i = m - TALL;
-            char *const target = out + i * out_row + j * BYTES;
-            if (is_slim) slim_tile_FLOAT(target, out_row, x + i * x_row, x_row, x_column, source, step, n);
-            else tile_FLOAT(target, out_row, x + i * x_row, x_row, x_column, source, step, n);
-        }
-    }
+    const int64_t whole = columns - columns % wide, left = columns - whole, step = left > slim ? wide : slim;
+    const int64_t high = m - m % TALL, low = m - TALL, last = columns - step;
+    tiles_FLOAT(out, out_row, x, x_row, x_column, y, y_row, y_column, high, n, whole, wide);
+    if (left)
+        tiles_FLOAT(
+            out + last * BYTES, out_row, x, x_row, x_column, y + last * y_column, y_row, y_column, high, n, step, step);
+    if (high == m) return;
+    out += low * out_row, x += low * x_row;
+    tiles_FLOAT(out, out_row, x, x_row, x_column, y, y_row, y_column, TALL, n, whole, wide);
+    if (left)
+        tiles_FLOAT(
+            out + last * BYTES, out_row, x, x_row, x_column, y + last * y_column, y_row, y_column, TALL, n, step, step);
 }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from uopc_core.costs import LIBRARY_FACE, LIBRARY_WORK, MOST_TWICE, TILE_BYTES, TILE_ROWS, TILED_ROW, TILED_WORK
+from uopc_core.costs import LIBRARY_FACE, LIBRARY_WORK, MOST_TWICE, TILE_BYTES, TILE_ROWS, TILED_ROWS, TILED_WORK
 from uopc_core.dtype import DType, is_float
 from uopc_core.ir.op import VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp
@@ -24,7 +24,7 @@ def is_for_library(m: int, n: int, k: int) -> bool:
 
 def is_tiled(dtype: DType, m: int, k: int, n: int) -> bool:
     """Whether a product that would be the library's is made in tiles of our own, if there is a compiler."""
-    if not is_float(dtype) or k > TILED_ROW or m * k * n > TILED_WORK or n * dtype.itemsize < 2 * TILE_BYTES:
+    if not is_float(dtype) or (m * k * n > TILED_WORK and m > TILED_ROWS) or n * dtype.itemsize < 2 * TILE_BYTES:
         return False
     lanes = TILE_BYTES // dtype.itemsize
     in_tiles = -(-m // TILE_ROWS) * TILE_ROWS * -(-n // lanes) * lanes
