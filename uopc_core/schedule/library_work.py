@@ -16,6 +16,9 @@ from uopc_core.ir.uop import UOp
 __all__ = ["LIBRARY_WORK", "is_for_library", "is_tiled", "may_be_contraction"]
 
 
+_LEAST_RESULT = 4  # elements of a product of which neither side is a vector, see below
+
+
 def is_for_library(m: int, n: int, k: int) -> bool:
     """Whether the product of (m, k) and (k, n) is the library's."""
     work = m * n * k
@@ -37,7 +40,11 @@ def may_be_contraction(op: Ops, arg: Any, src: Sequence[UOp]) -> bool:
     """
     if op is not Ops.REDUCE:
         return op is Ops.CALL
-    return arg[0] is Ops.ADD and prod(src[0].shape) >= LIBRARY_WORK and not _is_view_of_leaf(src[0])
+    how, n_reduced = arg
+    shape = src[0].shape
+    if how is not Ops.ADD or prod(shape) < LIBRARY_WORK or prod(shape[: len(shape) - n_reduced]) < _LEAST_RESULT:
+        return False
+    return not _is_view_of_leaf(src[0])
 
 
 def _is_view_of_leaf(node: UOp) -> bool:
