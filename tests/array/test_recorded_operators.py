@@ -65,7 +65,9 @@ def test_operators_record_what_python_records(name: str):
     n = 0
     for dtype, other in itertools.product(DTYPES, (dtypes.float64, dtypes.int64)):
         x = on_node((3, 4), dtype, "")
-        for shape, kind in itertools.product(((3, 4), (4,), ()), ("", "variable", "view", "array of no axes", "weak")):
+        for shape, kind in itertools.product(
+            ((3, 4), (3, 1), (2, 4), (4,), ()), ("", "variable", "view", "array of no axes", "weak")
+        ):
             n += agree(name, x, on_node(shape, other, kind), keep)
             n += agree(name, on_node(shape, dtype, kind), x, keep)
     for dtype, number in itertools.product(DTYPES, NUMBERS):

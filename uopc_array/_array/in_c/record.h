@@ -73,6 +73,62 @@ static PyObject *array_of_node(PyObject *node)
     return x;
 }
 
+/* The extent of an axis that two nodes have together, counted from the end, borrowed; NULL where there is none. */
+static PyObject *common_extent(PyObject *shape, PyObject *other, Py_ssize_t from_end)
+{
+    Py_ssize_t i = PyTuple_GET_SIZE(shape) - from_end, k = PyTuple_GET_SIZE(other) - from_end;
+    PyObject *extent = i < 0 ? NULL : PyTuple_GET_ITEM(shape, i), *beside = k < 0 ? NULL : PyTuple_GET_ITEM(other, k);
+    if (extent == NULL || beside == NULL) return extent == NULL ? beside : extent;
+    Py_ssize_t n = plain_extent(extent), m = plain_extent(beside);
+    if (n < 0 || m < 0) return NULL;
+    return n == m || m == 1 ? extent : n == 1 ? beside : NULL;
+}
+
+/* The shape of two nodes together, a new reference; NULL, without an exception, where Python has to say it. */
+static PyObject *common_shape(PyObject *shape, PyObject *other)
+{
+    if (!PyTuple_CheckExact(shape) || !PyTuple_CheckExact(other)) return NULL;
+    Py_ssize_t n = PyTuple_GET_SIZE(shape), m = PyTuple_GET_SIZE(other), most = n > m ? n : m;
+    PyObject *result = PyTuple_New(most);
+    for (Py_ssize_t i = 0; result != NULL && i < most; i++) {
+        PyObject *extent = common_extent(shape, other, most - i);
+        if (extent == NULL)
+            Py_CLEAR(result);
+        else
+            PyTuple_SET_ITEM(result, i, Py_NewRef(extent));
+    }
+    return result;
+}
+
+/* A node, which is taken over, moved to a shape, which may be NULL with an exception, and is taken over too. */
+static PyObject *moved_node(PyObject *op, PyObject *node, PyObject *shape)
+{
+    int is_same = shape == NULL ? -1 : PyObject_RichCompareBool(SLOT(node, at_node_shape), shape, Py_EQ);
+    if (is_same == 0) {
+        PyObject *src = PyTuple_Pack(1, node), *dtype = SLOT(node, at_node_dtype);
+        PyObject *moved = src == NULL ? NULL : node_of_type(op, src, shape, shape, dtype);
+        Py_SETREF(node, moved);
+    }
+    else if (is_same < 0)
+        Py_CLEAR(node);
+    Py_XDECREF(shape);
+    return node;
+}
+
+/* A node, which is taken over, in the shape that it can be broadcast to: `broadcast_to` of composite.py. */
+static PyObject *broadcast_node(PyObject *node, PyObject *shape)
+{
+    PyObject *own = SLOT(node, at_node_shape);
+    Py_ssize_t n = PyTuple_GET_SIZE(own), added = PyTuple_GET_SIZE(shape) - n;
+    if (added > 0) {
+        PyObject *column = PyTuple_New(added + n);
+        for (Py_ssize_t i = 0; column != NULL && i < added + n; i++)
+            PyTuple_SET_ITEM(column, i, i < added ? PyLong_FromLong(1) : Py_NewRef(PyTuple_GET_ITEM(own, i - added)));
+        node = moved_node(op_reshape, node, column);
+    }
+    return node == NULL ? NULL : moved_node(op_expand, node, Py_NewRef(shape));
+}
+
 /* The array of op(x, y), whose nodes are taken over; NULL, without an exception, where it is for Python. */
 static PyObject *recorded_as(const Recorded *how, PyObject *a, PyObject *b)
 {
@@ -80,6 +136,13 @@ static PyObject *recorded_as(const Recorded *how, PyObject *a, PyObject *b)
     if (a != NULL && b != NULL && SLOT(a, at_node_dtype) == SLOT(b, at_node_dtype)) {
         PyObject *shape = SLOT(a, at_node_shape), *other = SLOT(b, at_node_shape);
         int is_same = shape == other ? 1 : PyObject_RichCompareBool(shape, other, Py_EQ);
+        PyObject *common = is_same == 0 ? common_shape(shape, other) : NULL;
+        if (common != NULL) {
+            a = broadcast_node(a, common);
+            b = broadcast_node(b, common);
+            is_same = a != NULL && b != NULL;
+            Py_DECREF(common);
+        }
         if (is_same > 0) {
             result = array_of_node(new_node(how->op, PyTuple_Pack(2, a, b), Py_None, Py_None));
             if (result == NULL) is_for_python();
