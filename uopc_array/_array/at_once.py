@@ -82,6 +82,7 @@ __all__ = [
     "of_numpy",
     "of_one_at_once",
     "quietly",
+    "quietly_apart",
     "run_quietly",
     "taken_at_once",
     "view_at_once",
@@ -158,6 +159,11 @@ def quietly(function: Callable[..., Any], *args: Any) -> Any:
         return _run(function, *args)
     except RuntimeError:  # another thread is in there, or what this one has interrupted
         return _QUIET.copy().run(function, *args)
+
+
+def quietly_apart(function: Callable[..., Any], *args: Any) -> Any:
+    """The same, in a context that no other thread waits for, of what takes long."""
+    return _QUIET.copy().run(function, *args)
 
 
 def bound() -> int:

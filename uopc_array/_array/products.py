@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uopc_array._array.at_once import ALIGNED_BYTES, IN_C, LARGEST, bound, quietly, run_quietly
+from uopc_array._array.at_once import ALIGNED_BYTES, IN_C, LARGEST, bound, quietly, quietly_apart, run_quietly
 from uopc_array._array.handle import Handle
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View
@@ -115,17 +115,12 @@ def _product(cls: type[A], a: Any, b: Any, loops: dict[int, Any]) -> A | None:
         function = _way_of(a.dtype, of_library, loops)
     if not work or function is None or (work > ALONE_WORK and not of_library and current().num_threads > 1):
         return None
-    if m * n * a.itemsize < ALIGNED_BYTES:
-        return _new_handle(cls, (quietly if work <= SHARED_CONTEXT_WORK else _alone)(function, a, b))
+    size = m * n
+    if size <= LARGEST and (IN_C is not None or size * a.itemsize < ALIGNED_BYTES):  # the extension aligns memory
+        return _new_handle(cls, (quietly if work <= SHARED_CONTEXT_WORK else quietly_apart)(function, a, b))
     out = Buffer.empty(a.shape[:-1] + b.shape[1:], a.dtype)
-    value = _alone(function, a, b, out.array)
-    return cls._from_value(value) if value.size <= LARGEST else cls._from_uop(UOp.buffer(out))
-
-
-def _alone(function: Any, *operands: Any) -> Any:
-    """``function(*operands)`` where NumPy does not warn, in a context that no other thread waits for."""
-    with np.errstate(all="ignore"):
-        return function(*operands)
+    value = quietly_apart(function, a, b, out.array)
+    return cls._from_value(value) if size <= LARGEST else cls._from_uop(UOp.buffer(out))
 
 
 def dot_at_once(cls: type[A], x: Any, y: Any) -> A | None:
