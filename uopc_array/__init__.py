@@ -28,6 +28,7 @@ from uopc_array._functions import namespace as _namespace_of_functions
 from uopc_array._functions.constants import e, inf, nan, newaxis, pi
 from uopc_array._functions.host import log_host_calls
 from uopc_array._functions.namespace import *
+from uopc_array._functions.public import ROUTES as _ROUTES
 from uopc_array._functions.ufunc import ufunc
 from uopc_array._interop.array_function import array_function as _array_function
 from uopc_array._interop.numpy_names import numpy_dir as _numpy_dir
@@ -96,7 +97,7 @@ for _public in (
 ):
     _public.__module__ = __name__
 
-_connect(_sys.modules[__name__], ufunc=_array_ufunc, function=_array_function)
+_connect(_sys.modules[__name__], ufunc=_array_ufunc, function=_array_function, routes=_ROUTES)
 
 # NumPy's counterparts load late: they cost as much as the rest of the package, and few programs need them
 lib = _LazyModule("uopc_array.lib")

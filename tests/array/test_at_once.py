@@ -99,8 +99,10 @@ def test_operators_have_the_bits_and_the_errors_of_the_graph(function: Any, dtyp
             both_ways(lambda b=b: function(xp.asarray(b)[()], xp.asarray(special_values(dtype))))
     for number in NUMBERS:
         both_ways(lambda number=number: function(xp.asarray(special_values(dtype)), number))
+        both_ways(lambda number=number: function(xp.asarray(special_values(dtype))[1], number))
         if function in OPERATORS:
             both_ways(lambda number=number: function(number, xp.asarray(special_values(dtype))))
+            both_ways(lambda number=number: function(number, xp.asarray(special_values(dtype))[1]))
 
 
 @pytest.mark.parametrize("function", OPERATORS + IN_PLACE, ids=lambda f: f.__name__)
@@ -502,3 +504,91 @@ def test_places_of_extremes_are_found_at_the_line(how: str, dtype: str):
     for wrong in (lambda: xp.argmax(xp.asarray(3.0), 0), lambda: xp.argmin(xp.zeros((2, 0)), 1)):
         with pytest.raises((ValueError, IndexError), match="arg"):
             wrong()
+
+
+SEQUENCES: dict[str, Callable[[Any, Any], Any]] = {
+    "arrays": lambda x, y: [x, y],
+    "numbers": lambda x, y: [x[0], y[1], x[2]],
+    "nested": lambda x, y: [[x[0], 2], (y[1], 0.5)],
+    "arrays in arrays": lambda x, y: [[x, y], [y, x]],
+    "with numbers of Python's": lambda x, y: [x[0], 1, 2.5],
+    "with bools": lambda x, y: [x[1], True],
+    "with complex ones": lambda x, y: [x[1], 1j],
+    "with integers of any size": lambda x, y: [x[1], 2**63],
+    "with larger ones": lambda x, y: [x[1], 2**64],
+    "with NumPy's": lambda x, y: [x, np.arange(3.0), np.float32(2) * np.ones(3, "float32")],
+    "with NumPy's numbers": lambda x, y: [x[0], np.int8(3)],
+    "with NumPy's bools": lambda x, y: [x, np.array([True, False, True])],
+    "of other shapes": lambda x, y: [x, y[:2]],
+    "of other depths": lambda x, y: [x, y[0]],
+    "with nothing": lambda x, y: [x[:0], y[:0]],
+    "with None": lambda x, y: [x[0], None],
+    "with text": lambda x, y: [x[0], "a"],
+    "of no axes": lambda x, y: [xp.asarray(x[0]), y[0]],
+}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint64", "float32", "float64", "complex64"])
+def test_sequences_of_arrays_are_stacked_at_once(name: str, dtype: str) -> None:
+    for other in ("int64", "uint64", "float32", "float64", dtype):
+        x, y = special_values(dtype)[:3], special_values(other)[-3:]
+        for f in (xp.asarray, xp.array, lambda items: xp.asarray(items, dtype="float64")):
+            both_ways(lambda f=f, x=x, y=y: f(SEQUENCES[name](xp.asarray(x), xp.asarray(y))))
+    one = xp.asarray([1.0, 2.0, 3.0])
+    if name in ("arrays", "nested", "with complex ones"):
+        stacked = xp.asarray(SEQUENCES[name](one, one))
+        assert is_known(stacked)
+        one[0] = 7.0  # which the copy does not see
+        assert np.asarray(stacked).ravel()[0] == (2.0 if name == "with complex ones" else 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("target", ["int64", "float64"])
+def test_results_are_stored_at_once(dtype: str, target: str) -> None:
+    values, start = special_values(dtype)[:3], np.zeros((2, 3), target)
+
+    def stored(f: Callable[[Any, Any], Any], part: Callable[[Any], Any]) -> Any:
+        base = xp.asarray(start)
+        f(part(base), xp.asarray(values))
+        return base
+
+    def part_that_is_read_only(x: Any) -> Any:
+        return xp.broadcast_to(x[0], (2, 3))[0]
+
+    for part in (lambda x: x[0], lambda x: x, lambda x: x.T[::-1], lambda x: x[1:, :2], part_that_is_read_only):
+        both_ways(lambda part=part: stored(lambda out, x: xp.add(x, x, out=out), part))
+        both_ways(lambda part=part: stored(lambda out, x: xp.multiply(x, 2, out=out, casting="unsafe"), part))
+        both_ways(lambda part=part: stored(lambda out, x: xp.copyto(out, x), part))
+        both_ways(lambda part=part: stored(lambda out, x: xp.copyto(out, x, casting="unsafe"), part))
+        both_ways(lambda part=part: stored(lambda out, x: xp.copyto(out, x, casting="as it comes"), part))
+    base = xp.asarray(start)
+    view = base[0]
+    x = xp.asarray(np.ones(3, target))
+    assert xp.add(x, x, out=view) is view
+    xp.copyto(base[1], x)
+    assert is_known(base)
+    assert np.asarray(base).tolist() == [[2, 2, 2], [1, 1, 1]]
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "logical_and", "hypot"])
+def test_reductions_of_ufuncs_are_those_of_the_graph(name: str) -> None:
+    for dtype in ("bool", "int64", "float32", "float64", "complex128"):
+        x = np.stack([special_values(dtype)[:3], special_values(dtype)[-3:]])
+        for options in ({}, {"axis": 1}, {"axis": None}, {"keepdims": True}, {"initial": 2}, {"dtype": "float64"}):
+            for _ in range(3):
+                both_ways(lambda x=x, options=options: getattr(xp, name).reduce(xp.asarray(x), **options))
+
+
+def test_what_numpy_computes_leaves_values_where_they_are() -> None:
+    x = xp.asarray([1, 2, 1])
+    counts = xp.bincount(x)
+    assert is_known(x)
+    assert is_known(counts)
+    assert np.asarray(counts).tolist() == [0, 2, 1]
+    values = x.to_numpy()
+    values[0] = 9
+    assert is_known(x)
+    assert np.asarray(x).tolist() == [1, 2, 1]
+    both_ways(lambda: xp.interp(xp.asarray(0.5)[()], xp.asarray([0.0, 1.0]), xp.asarray([0.0, 10.0])))
+    both_ways(lambda: xp.bincount(xp.asarray([1, 2, 1])[::-1]))

@@ -20,7 +20,7 @@ BINARY: list[Any] = [
     *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
     *(operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.matmul, divmod),
     *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
-    *(xp.add, xp.arctan2, xp.dot, xp.inner, xp.vdot, xp.matmul),
+    *(xp.add, xp.arctan2, xp.dot, xp.inner, xp.vdot, xp.matmul, np.add, np.floor_divide, np.greater, np.matmul),
 ]
 IN_PLACE: list[Any] = [
     *(operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod),
@@ -28,7 +28,7 @@ IN_PLACE: list[Any] = [
 ]
 UNARY: list[Any] = [
     *(operator.neg, operator.pos, operator.abs, operator.invert, bool, int, float, complex, operator.index, len),
-    *(list, round, hash, xp.sqrt, xp.exp, xp.floor, xp.sum, xp.argmax, xp.sort, xp.concat),
+    *(list, round, hash, np.exp, np.negative, xp.sqrt, xp.exp, xp.floor, xp.sum, xp.argmax, xp.sort, xp.concat),
     *(lambda x: x.T, lambda x: x.reshape(-1), lambda x: x.reshape((1, -1)), lambda x: xp.flip(x), lambda x: x.real),
     *(lambda x: xp.sum(x, axis=0), lambda x: xp.sum(x, axis=-1, keepdims=True), lambda x: x.astype("float32")),
     *(lambda x: xp.stack([x, x]), lambda x: xp.concat([x, x], axis=0), lambda x: xp.zeros_like(x)),
@@ -83,6 +83,7 @@ OTHERS: list[Any] = [
     *(0, 1, 2, -3, 2**40, 2**70, 0.5, float("nan"), True, 1j, None, "a", [1.0, 2.0, 3.0], (1, 2, 3), {}),
     *(np.float32(2), np.int8(3), np.bool_(True), np.complex128(1j), np.arange(3.0), np.arange(3), np.array(2.0)),
     *(np.array(["a", "b", "c"]), np.float16(1), np.arange(3).astype(">i4"), np.longdouble(1)),
+    *(np.array([True, False, True]), np.arange(6.0)[::2], np.arange(3, dtype="q"), np.full(3, -np.inf), float("inf")),
 ]
 
 
@@ -119,7 +120,7 @@ def outcomes() -> Iterator[str]:
     for name, make in makers[1::5]:
         for theirs, make_other in makers:
             for i, f in enumerate((*BINARY, *IN_PLACE)):
-                for _ in range(3 if i in (12, *range(20, 26)) else 1):
+                for _ in range(3 if i in (12, *range(20, 30)) else 1):
                     yield f"{i} {name}, {theirs}: {outcome(lambda: f(make(), make_other()))}"
 
 

@@ -262,7 +262,7 @@ def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: boo
         if b is None or (a.size * b.size > LARGEST and is_large_together(a, b)):
             return None
     else:
-        b = y if type(y) is complex else of_numpy(y)
+        b = _complex_before(a, y, is_reflected) if type(y) is complex else of_numpy(y)
         if b is not None and is_large_together(a, b):
             return None
     if b is None or (kinds and not (a.dtype.kind in kinds and (type(b) is int or _kind_of(b) in kinds))):
@@ -276,6 +276,11 @@ def at_once(function: Callable[[Any, Any], Any], x: A, y: Any, is_reflected: boo
     handle._alias = None
     handle._weak = False
     return handle
+
+
+def _complex_before(a: Any, y: complex, is_reflected: bool) -> Any:
+    """`y`, or NumPy's where it would take the value on its right, a float64, for a float of Python's."""
+    return np.complex128(y) if is_reflected and type(a) is np.float64 else y
 
 
 def _kind_of(b: Any) -> str:
@@ -594,6 +599,7 @@ def assigned_at_once(x: Handle, key: Any, value: Any) -> bool:
 
 
 if IN_C is not None:
+    IN_C.connect_function("bound", bound)
     IN_C.connect_function("at_once", at_once)
     IN_C.connect_function("of_one_at_once", of_one_at_once)
     IN_C.connect_function("view_at_once", view_at_once)

@@ -30,7 +30,7 @@ from uopc_array._array.realize import buffer_from_numpy
 from uopc_array._array.tracing import records
 from uopc_core import CALLS_AT_ONCE, NumPyProgram, Recent, UOp, program_now, value_now
 
-__all__ = ["of_known", "view_of_known"]
+__all__ = ["of_known", "several_of_known", "view_of_known"]
 
 A = TypeVar("A", bound=Handle)
 MAX_PROGRAMS = 4096
@@ -49,10 +49,11 @@ _lenses: Recent[Any, Any] = Recent(MAX_PROGRAMS)
 class _Program:
     """What computes a function: the NumPy program, in whose place a plain function steps at its second run."""
 
-    __slots__ = ("function", "program", "was_run")
+    __slots__ = ("function", "has_several", "program", "was_run")
 
-    def __init__(self, program: NumPyProgram) -> None:
+    def __init__(self, program: NumPyProgram, has_several: bool = False) -> None:
         self.program = program
+        self.has_several = has_several
         self.function: Callable[..., Any] | None = None
         self.was_run = False
 
@@ -74,7 +75,8 @@ class _Program:
         if self.was_run:
             self.function = self.program.function()
         self.was_run = True
-        return self.program.run(values)[0]
+        results = self.program.run(values)
+        return results if self.has_several else results[0]
 
 
 def of_known(
@@ -123,6 +125,41 @@ def of_known(
     if program.function is not None:
         _note_for_c(_functions, key, program.function)
     return _handle_on(cls, value, is_array)
+
+
+def several_of_known(
+    cls: type[A],
+    native: Callable[..., Any],
+    name: str,
+    nodes: Sequence[bool | None],
+    args: Sequence[Any],
+    is_array: bool,
+    several: Callable[[list[A]], Any],
+) -> Any:
+    """As `of_known`, of a function that may give several nodes, in a sequence.
+
+    Args:
+        several: makes of the arrays what the user gets.
+    """
+    if not bound():
+        return None
+    values: list[Any] = []
+    key = _key(cls, native, args, values, False, True)
+    if key is None or not values:
+        return None
+    program = _programs.get(key)
+    if program is None:
+        _programs.add(key, _SEEN)
+        return None
+    if program is _SEEN:
+        program = _made(cls, native, name, nodes, args, values, False, False, True)
+        _programs.replace(key, program)
+    value = program.value(values) if program else None
+    if value is None:
+        return None
+    if not isinstance(value, (tuple, list)):
+        return _handle_on(cls, value, is_array)
+    return several([_handle_on(cls, item, is_array) for item in cast("list[Any]", value)])
 
 
 def _note_for_c(table: dict[Any, Any], key: Any, value: Any) -> None:
@@ -279,6 +316,7 @@ def _made(
     values: Sequence[Any],
     is_of_elements: bool,
     numbers_count: bool,
+    may_be_several: bool = False,
 ) -> Any:
     """The program; False where there is none, 0 where there is none for all shapes."""
     inputs: list[UOp] = []
@@ -291,9 +329,11 @@ def _made(
 
     try:
         root = native(name, *_given(name, nodes, args, added, is_of_elements and not numbers_count))
-        if type(root) is not UOp:
+        has_several = may_be_several and type(root) in (tuple, list)
+        roots = list(cast("Sequence[Any]", root)) if has_several else [root]
+        if not all([type(node) is UOp for node in roots]):
             return False
-        program = program_now(root, inputs, LARGEST)
+        program = program_now(roots, inputs, LARGEST)
     except Exception:  # the longer way has words for it
         return False
     if program is None:
@@ -301,7 +341,7 @@ def _made(
     assert len(inputs) == len(values), (native, name)
     if program.n_calls > CALLS_AT_ONCE and max([value.size for value in values], default=0) > SMALL:
         return False  # a kernel passes over memory once
-    return _Program(program) if not is_of_elements or program.is_of_elements() else 0
+    return _Program(program, has_several) if not is_of_elements or program.is_of_elements() else 0
 
 
 def _given(

@@ -28,6 +28,7 @@ from uopc_core.numerics.axes import common_shape
 from uopc_core.numerics.promotion import Promotion, kind_of_scalar
 
 __all__ = [
+    "CASTINGS",
     "check_cast",
     "check_casting",
     "floating_dtype",

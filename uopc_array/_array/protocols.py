@@ -13,7 +13,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from uopc_array._array.at_once import REAL_SCALARS, converted_at_once, known
+from uopc_array._array.at_once import IN_C, REAL_SCALARS, converted_at_once, known
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import node_from_numpy
 from uopc_array._array.realize import pending_bytes, read_only_view
@@ -53,9 +53,15 @@ class _Above:
     function: Callable[..., Any]
 
 
-def connect(namespace: ModuleType, ufunc: Callable[..., Any], function: Callable[..., Any]) -> None:
-    """Say what `__array_namespace__` gives, and what calls of NumPy's functions come to; the package does, once."""
+def connect(
+    namespace: ModuleType, ufunc: Callable[..., Any], function: Callable[..., Any], routes: dict[Any, Any]
+) -> None:
+    """Say what `__array_namespace__` gives, what calls of NumPy's functions come to, and what of ours takes the call of
+    each; the package does, once.
+    """
     _Above.namespace, _Above.ufunc, _Above.function = namespace, ufunc, function
+    if IN_C is not None:
+        IN_C.connect_ufuncs(np, routes, Protocols.__array_ufunc__)
 
 
 def rebuild(cls: type[Protocols], values: NumPyArray | np.generic) -> Protocols:
@@ -272,6 +278,9 @@ class Protocols(Handle):
 
     def to_numpy(self, *, copy: bool = True) -> NumPyArray:
         """The values as a NumPy array: one's own, or with ``copy=False`` a read-only view of this array's memory."""
+        value = known(self) if copy else None
+        if value is not None:
+            return np.array(value, order="C")
         _refuse_exit(self, "to_numpy", _BUFFER_REMEDY)
         memory = self._memory("to_numpy")
         return np.array(memory.array) if copy else read_only_view(memory)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.at_once import converted_at_once, copied_at_once, handle_on_new, known, taken_at_once
+from uopc_array._array.at_once import (
+    ALIGNED_BYTES,
+    converted_at_once,
+    copied_at_once,
+    handle_on_new,
+    known,
+    of_numpy,
+    taken_at_once,
+)
 from uopc_array._array.nodes import as_node, const_node, default_dtype, is_scalar, node_from_numpy, plain_values
 from uopc_array._functions.arguments import (
     ArrayLike,
@@ -24,6 +33,8 @@ from uopc_core.errors import DTypeError, ShapeError, shortened
 from uopc_core.numerics.axes import common_shape
 
 __all__ = ["array", "asarray", "ascontiguousarray", "copy", "empty", "full", "ones", "zeros"]
+
+_NUMBERS = frozenset({bool, int, float, complex})
 
 # ---------------------------------------------------------------------------------------------- of what others have
 
@@ -63,8 +74,11 @@ def asarray(name: str, a: ArrayLike, dtype: Any = None, copy: bool | None = None
                 f"{name}: copy=False cannot convert {name_of(a.dtype)} to {name_of(wanted)}; leave copy out"
             )
     values = known(a) if isinstance(a, Array) else a
-    if wanted is None and copy is not False and (made := plain_values(name, a)) is not None:
-        array = taken_at_once(Array, made)
+    if wanted is None and copy is not False:
+        made = plain_values(name, a)
+        if made is None and type(a) in (list, tuple):
+            made = _stacked_values(cast("Sequence[Any]", a))
+        array = None if made is None else taken_at_once(Array, made)
         if array is not None:
             return array
     if type(values) is np.ndarray and (wanted is None or wanted is values.dtype) and copy is not False:
@@ -76,6 +90,26 @@ def asarray(name: str, a: ArrayLike, dtype: Any = None, copy: bool | None = None
         return wrap_array(node) if copy is False or isinstance(a, Array) else handle_on_new(Array, node)
     except Exception as error:
         raise shortened(error) from None
+
+
+def _stacked_values(x: Sequence[Any]) -> np.ndarray[Any, Any] | None:
+    """A sequence of arrays, numbers and such sequences as NumPy stacks them, where all are known and small, of one
+    shape; None for all else.
+    """
+    parts: list[Any] = []
+    for item in x:
+        if type(item) is Array:
+            part = known(item)
+        elif type(item) in (list, tuple):
+            part = _stacked_values(item)
+        else:
+            part = np.array(item) if type(item) in _NUMBERS else of_numpy(item)
+        if part is None or part.dtype.kind not in "biufc" or (parts and part.shape != parts[0].shape):
+            return None
+        parts.append(part)
+    if not parts or len(parts) * parts[0].nbytes >= ALIGNED_BYTES:
+        return None
+    return np.array(parts, np.result_type(*[part.dtype for part in parts]))
 
 
 @function(

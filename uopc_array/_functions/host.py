@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self, cast, overload
 import numpy as np
 
 from uopc_array._array.array import Array
+from uopc_array._array.at_once import copied_at_once, known
 from uopc_array._array.nodes import node_from_numpy
 from uopc_array._array.tracing import trace_error, user_line
 from uopc_core import DTYPES, TRACED, TRACKED
@@ -128,7 +129,8 @@ def note_host_call(name: str) -> None:
 def to_host(name: str, x: Any) -> Any:
     """`x` with every array of ours in it, also inside of tuples, lists and dicts, as a NumPy array of its own."""
     if isinstance(x, Array):
-        _refuse_flags(name, x)
+        if known(x) is None:
+            _refuse_flags(name, x)
         return x.to_numpy()[()] if x._is_number else x.to_numpy()
     if isinstance(x, tuple | list):
         items = [to_host(name, item) for item in cast("tuple[Any, ...]", x)]
@@ -160,6 +162,9 @@ def from_host(x: Any) -> Any:
         values = cast("np.ndarray[Any, Any]", x)
         if values.dtype not in DTYPES or not (isinstance(x, np.generic) or type(values) is np.ndarray):
             return values
+        known = copied_at_once(Array, values)
+        if known is not None:
+            return known
         node = node_from_numpy(values)
         return Array._from_uop(node) if isinstance(x, np.generic) else Array._array_from_uop(node)
     if isinstance(x, tuple | list):

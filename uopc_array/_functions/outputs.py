@@ -8,9 +8,10 @@ import numpy as np
 
 from uopc_array._array.array import Array
 from uopc_array._array.assignment import assign
+from uopc_array._array.at_once import assigned_at_once
 from uopc_array._array.nodes import as_node, cast_node, mask_node
 from uopc_array._array.operators import check_same_kind
-from uopc_array._array.promotion import check_cast
+from uopc_array._array.promotion import CASTINGS, check_cast
 from uopc_array._array.view import View
 from uopc_array._functions.host import to_host
 from uopc_core import as_dtype, composite
@@ -30,6 +31,8 @@ def store(
         where: a mask of the elements to store, which other elements are not touched for, or True.
         broadcasts: whether `out` may have more axes and elements than `x`, as the outputs of ufuncs may.
     """
+    if where is True and type(x) is type(out) is Array and casting in CASTINGS and _is_stored_at_once(x, out):
+        return out
     if not isinstance(out, _ARRAYS):
         raise TypeError(f"{name}: expected an array for out, got {type(out).__name__}")
     if isinstance(out, Array):
@@ -61,6 +64,14 @@ def store(
     else:
         out._write(node)
     return out
+
+
+def _is_stored_at_once(x: Array, out: Array) -> bool:
+    """Whether both were known and small, and alike, and `out` has the values of `x` now."""
+    value, target = x._value, out._value
+    if value is None or type(target) is not np.ndarray or value.shape != target.shape:
+        return False
+    return value.dtype is target.dtype and assigned_at_once(out, ..., x)
 
 
 def only(name: str, out: Any) -> Any:

@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from uopc_array._array.array import Array
-from uopc_array._array.programs import of_known, view_of_known
+from uopc_array._array.programs import of_known, several_of_known, view_of_known
 from uopc_array._functions.arguments import frame_of, node_of, seen, wrap, wrap_array, wrap_like
 from uopc_array._functions.describe import (
     ABSENT,
@@ -190,11 +190,25 @@ _IS_ARRAY = {"value": "False", "array": "True", "kept": "keepdims"}
 
 def _lines_for_known(description: Description, names: Sequence[str], known: Sequence[Parameter]) -> list[str]:
     """The lines that answer where all operands are known and small, see `of_known`."""
-    gives = description.gives
-    if not description.result.startswith("UOp") or gives not in _IS_ARRAY or description.looks_at_values:
+    gives, result = description.gives, description.result
+    has_several = result.startswith(("tuple[UOp", "list[UOp")) or ("tuple[UOp" in result and isinstance(gives, type))
+    if description.looks_at_values or not (has_several or result.startswith("UOp")):
+        return []
+    if not isinstance(gives, type) and gives not in _IS_ARRAY:
         return []
     nodes = tuple([_is_node(p) for p in known])
     args = f"({', '.join(names)},)"
+    if has_several:
+        is_array = "False" if isinstance(gives, type) else _IS_ARRAY[gives]
+        of_class = "lambda items: gives(*items)"
+        several = of_class if isinstance(gives, type) else "list" if result.startswith("list") else "tuple"
+        return [
+            f"value = several_of_known(Array, native, name, {nodes}, {args}, {is_array}, {several})",
+            "if value is not None:",
+            "    return value",
+        ]
+    if isinstance(gives, type):
+        return []
     before = []
     if description.at_once is not None:
         before = [
@@ -356,6 +370,7 @@ _SPACE: dict[str, Any] = {
     "one_or_many": _one_or_many,
     "otherwise": _otherwise,
     "seen": seen,
+    "several_of_known": several_of_known,
     "shortened": shortened,
     "view_of_known": view_of_known,
     "wrap": wrap,

@@ -17,7 +17,7 @@ from uopc_core.numerics.axes import common_shape
 __all__: list[str] = []
 
 
-@function("nonzero(a)", method="nonzero", gives="array")
+@function("nonzero(a)", method="nonzero", gives="array", looks_at_values=True)
 def nonzero(name: str, a: UOp) -> tuple[UOp, ...]:
     """Indices of the elements that are not zero, in row-major order. Computes the values of ``a``.
 

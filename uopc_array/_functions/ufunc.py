@@ -46,6 +46,7 @@ _new: Callable[..., UOp] = UOp.new
 _SCANS = {"add": Ops.ADD, "multiply": Ops.MUL, "maximum": Ops.MAX, "minimum": Ops.MIN}
 _SCATTERS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
 _OPERANDS = (None, None)
+_REDUCED = (True, False, False, False, False)  # see `of_known`
 _NUMPYS: dict[Any, Any] = {float: np.float64, complex: np.complex128}  # what numbers of Python's are by themselves
 # of which NumPy's bits are ours, and the kinds of dtypes for which they are; "" is all. And those of floats
 _EXACT = {
@@ -155,6 +156,10 @@ class ufunc:
         """The function applied between the elements along axes; see `numpy.ufunc.reduce`."""
         name = f"{self.__name__}.reduce"
         try:
+            if out is None and where is True:
+                value = of_known(Array, self._reduced, name, _REDUCED, (array, axis, dtype, keepdims, initial), False)
+                if value is not None:
+                    return value
             node = node_of(name, array)
             result = reduced_by(name, self._numpy.__name__, node, axis, dtype, keepdims, initial, where)
             if not isinstance(result, UOp):
@@ -165,6 +170,9 @@ class ufunc:
             return result if only(name, out) is None else store(name, result, only(name, out), "unsafe")
         except Exception as error:
             raise shortened(error) from error.__cause__
+
+    def _reduced(self, name: str, node: UOp, axis: Any, dtype: Any, keepdims: Any, initial: Any) -> Any:
+        return reduced_by(name, self._numpy.__name__, node, axis, dtype, keepdims, initial, True)
 
     def accumulate(self, array: Any, /, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
         """The function applied between the first elements along an axis; see `numpy.ufunc.accumulate`."""

@@ -11,9 +11,10 @@ import numpy as np
 
 from uopc_array._array.array import Array
 from uopc_array._array.assignment import assign, operand_for, value_node
+from uopc_array._array.at_once import assigned_at_once
 from uopc_array._array.nodes import as_node, default_dtype, is_scalar, mask_node
 from uopc_array._array.origins import gather
-from uopc_array._array.promotion import check_cast, check_casting, result_dtype
+from uopc_array._array.promotion import CASTINGS, check_cast, check_casting, result_dtype
 from uopc_array._array.realize import buffer_of_node
 from uopc_array._functions.arguments import ArrayLike, node_of, wrap_array
 from uopc_array._functions.indexing import check_mode, fitting, indices_in, indices_of
@@ -82,6 +83,9 @@ def copyto(name: str, dst: ArrayLike, src: ArrayLike, casting: str, where: Array
     """
     if not isinstance(dst, Array):
         return NotImplemented
+    if where is True and type(src) is type(dst) is Array and casting in CASTINGS and _are_alike(src, dst):
+        if assigned_at_once(dst, ..., src):
+            return None
     dst._refuse_write(name)
     check_casting(name, casting)
     _check_source(name, dst.dtype, src, casting)
@@ -99,6 +103,11 @@ def _check_source(name: str, dtype: DType, src: Any, casting: str) -> None:
     if is_scalar(src) and not isinstance(src, bool) and casting != "equiv" and result_dtype(src, dtype) is dtype:
         return
     check_cast(name, default_dtype(src) if is_scalar(src) else as_node(src, name=name).dtype, dtype, casting)
+
+
+def _are_alike(x: Array, y: Array) -> bool:
+    """Whether both are known, and of one dtype."""
+    return x._value is not None and y._value is not None and x._value.dtype is y._value.dtype
 
 
 @function("putmask(a, /, mask, values)")

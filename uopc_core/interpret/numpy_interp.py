@@ -111,22 +111,24 @@ class NumPyProgram:
         )
 
     def function(self) -> Callable[..., Any] | None:
-        """The value of the one root as a plain function of the values of inputs, for many runs; None where there is
-        more to it than calls.
+        """The value of the one root, or a tuple of those of all, as a plain function of the values of inputs, for many
+        runs; None where there is more to it than calls.
 
         It is called where NumPy does not warn, and has been run before; where the shape of an input is (), it may be
         given a scalar, and may give one.
         """
-        if len(self._roots) != 1 or self._memories:
+        if self._memories:
             return None
-        ((slot, root, is_shared),) = self._roots
-        if not self.n_inputs and root.size * root.dtype.itemsize <= _KEPT_BYTES:
+        is_one = len(self._roots) == 1
+        slot, root, _ = self._roots[0]
+        if is_one and not self.n_inputs and root.size * root.dtype.itemsize <= _KEPT_BYTES:
             return self.run()[0].copy
-        if len(self._steps) == 1:
+        if is_one and len(self._steps) == 1:
             function, src, out, _ = self._steps[0]
             if isinstance(function, np.ufunc) and out == slot and src == tuple(range(self.n_inputs)):
                 return function
-        space: dict[str, Any] = {"hand_out": hand_out, "array": np.asarray, "root": root}
+        space: dict[str, Any] = {"hand_out": hand_out, "array": np.asarray}
+        space |= {f"root{i}": root for i, (_, root, _) in enumerate(self._roots)}
         space |= {f"f{i}": function for i, (function, _, _, _) in enumerate(self._steps)}
         space |= {f"v{i}": value for i, value in enumerate(self._slots) if i >= self.n_inputs and value is not None}
         inputs = [f"v{i}" for i in range(self.n_inputs)]
@@ -134,7 +136,8 @@ class NumPyProgram:
         lines += [
             f"v{out} = f{i}({', '.join([f'v{s}' for s in src])})" for i, (_, src, out, _) in enumerate(self._steps)
         ]
-        lines.append(f"return hand_out(v{slot}, root, {is_shared})")
+        results = [f"hand_out(v{slot}, root{i}, {is_shared})" for i, (slot, _, is_shared) in enumerate(self._roots)]
+        lines.append(f"return {results[0]}" if is_one else f"return ({', '.join(results)})")
         exec(compile(f"def function({', '.join(inputs)}):\n    " + "\n    ".join(lines), "<program>", "exec"), space)
         return space["function"]
 

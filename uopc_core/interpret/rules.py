@@ -39,11 +39,18 @@ def call_of(
     function = NUMPY_OPS[op](node)
     if op in _BROADCASTS:
         narrow = [_narrow(s, known) if s.op is _EXPAND else s for s in src]
-        shape = node.shape
-        for s in narrow:
-            if s.shape == shape:
-                return function, narrow
+        if _have_shape(narrow, node.shape):
+            return function, narrow
     return function, src
+
+
+def _have_shape(nodes: Sequence[UOp], shape: tuple[int, ...]) -> bool:
+    """Whether nodes, each of which can be broadcast to `shape`, give that where they are broadcast together."""
+    shapes = [node.shape for node in nodes]
+    if shape in shapes:
+        return True
+    full = [s for s in shapes if len(s) == len(shape)]
+    return all([any([s[axis] == n for s in full]) for axis, n in enumerate(shape)])
 
 
 def _narrow(node: UOp, known: Container[UOp] | None) -> UOp:

@@ -120,9 +120,9 @@ def value_now(node: UOp, most: int) -> Array | None:
     return evaluate_now([node])[0] if not node.flags & (TRACKED | TRACED) and _is_for_now(node, most) else None
 
 
-def program_now(root: UOp, inputs: Sequence[UOp], most: int) -> NumPyProgram | None:
-    """As `value_now`, for any values of `inputs`, PARAMs: what computes the value of `root` of them."""
-    return lower_to_numpy([root], inputs) if _is_for_now(root, most) else None
+def program_now(roots: Sequence[UOp], inputs: Sequence[UOp], most: int) -> NumPyProgram | None:
+    """As `value_now`, for any values of `inputs`, PARAMs: what computes the values of `roots` of them."""
+    return lower_to_numpy(roots, inputs) if all([_is_for_now(root, most) for root in roots]) else None
 
 
 def _is_for_now(node: UOp, most: int) -> bool:

@@ -201,7 +201,7 @@ static PyObject *called(PreparedCall *self, PyObject *args)
         PyErr_Clear();
         return NULL;
     }
-    if (!are_settings(self->settings)) return NULL;
+    if (settings_now() != self->settings) return NULL;
 
     _Alignas(ALIGNMENT) char block[(MOST_POINTERS / 2 + MOST_SCALARS) * SCALAR_BYTES];
     _Alignas(SCALAR_BYTES) char numbers[MOST_ARGUMENTS][SCALAR_BYTES], room[MOST_ARGUMENTS][SCALAR_BYTES];

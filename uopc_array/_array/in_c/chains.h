@@ -156,6 +156,16 @@ static PyObject *at_once(Binary function, const char *kinds, PyObject *x, PyObje
     if (kinds != NULL && !(has_kind(kinds, number_of(a)) && has_kind(kinds, number))) return NULL;
     Py_ssize_t n = larger_size(a, b);
     if (!is_for_now(x, y, n, &chain)) return NULL;
-    PyObject *value = is_reflected ? quietly(function, b, a) : quietly(function, a, b);
+    PyObject *value = NULL;
+    if (!is_reflected)
+        value = quietly(function, a, b);
+    else if (PyComplex_CheckExact(b) && Py_TYPE(a) == &PyDoubleArrType_Type) {  /* which it would take for a float */
+        PyObject *number_of_numpy = PyObject_CallOneArg((PyObject *)&PyCDoubleArrType_Type, b);
+        if (number_of_numpy == NULL) return NULL;
+        value = quietly(function, number_of_numpy, a);
+        Py_DECREF(number_of_numpy);
+    }
+    else
+        value = quietly(function, b, a);
     return value == NULL ? NULL : noted(new_array(value, Py_NewRef(Py_None)), &chain, n);
 }

@@ -21,6 +21,7 @@
 #include "record.h"
 #include "operators.h"
 #include "items.h"
+#include "ufuncs.h"
 #include "functions.h"
 #include "containers.h"
 #include "calls.h"
@@ -69,6 +70,7 @@ static PyTypeObject Quick = {
     .tp_as_number = &number_methods,
     .tp_as_mapping = &mapping_methods,
     .tp_richcompare = compare,
+    .tp_methods = methods,
     .tp_finalize = end,
 };
 
@@ -203,6 +205,7 @@ static PyMethodDef functions[] = {
     {"dot_at_once", (PyCFunction)(void (*)(void))dot_at_once, METH_FASTCALL, "See products.py."},
     {"connect_products", connect_products, METH_VARARGS, connect_products_doc},
     {"note_product", note_product, METH_VARARGS, note_product_doc},
+    {"connect_ufuncs", connect_ufuncs, METH_VARARGS, connect_ufuncs_doc},
     {"prepare_call", prepare_call, METH_VARARGS, prepare_call_doc},
     {"connect_calls", connect_calls, METH_VARARGS, connect_calls_doc},
     {"connect_nodes", connect_nodes, METH_VARARGS, connect_nodes_doc},

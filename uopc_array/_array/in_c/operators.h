@@ -3,30 +3,66 @@ enum { ADD, SUB, MUL, TRUEDIV, FLOORDIV, MOD, AND, OR, XOR, LSHIFT, RSHIFT, POW,
 enum { NEG, POS, ABS, INVERT, N_UNARY };
 enum { TO_BOOL, TO_INT, TO_FLOAT, TO_INDEX, N_EXITS };
 
+/* Whether there is an infinity in an operand, or nobody has looked. */
+static int may_be_infinite(PyObject *x)
+{
+    if (PyFloat_CheckExact(x)) return isinf(PyFloat_AS_DOUBLE(x));
+    if (PyLong_CheckExact(x)) return 0;
+    int number = number_of(x), is_found = 0;
+    if (PyTypeNum_ISINTEGER(number) || PyTypeNum_ISBOOL(number)) return 0;
+    if (number != NPY_DOUBLE && number != NPY_FLOAT) return 1;
+    if (!PyArray_CheckExact(x)) return isinf(PyFloat_AsDouble(x));
+    PyArrayObject *a = (PyArrayObject *)x;
+    if (PyArray_NDIM(a) != 1 && !PyArray_IS_C_CONTIGUOUS(a)) return 1;
+    npy_intp n = PyArray_SIZE(a), step = PyArray_NDIM(a) == 1 ? PyArray_STRIDE(a, 0) : PyArray_ITEMSIZE(a);
+    const char *place = PyArray_BYTES(a);
+    for (npy_intp i = 0; i < n; i++, place += step)
+        is_found |= number == NPY_DOUBLE ? isinf(*(const double *)place) : isinf(*(const float *)place);
+    return is_found;
+}
+
+/* a // b, and a //= b, but of infinities, of which NumPy has nan or -1: those are for Python. */
+static PyObject *whole_quotient_by(Binary function, PyObject *a, PyObject *b)
+{
+    if (may_be_infinite(a) || may_be_infinite(b)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_FloatingPointError, "an infinity");
+        return NULL;
+    }
+    return function(a, b);
+}
+
+static PyObject *whole_quotient(PyObject *a, PyObject *b) { return whole_quotient_by(PyNumber_FloorDivide, a, b); }
+
+static PyObject *in_place_whole_quotient(PyObject *a, PyObject *b)
+{
+    return whole_quotient_by(PyNumber_InPlaceFloorDivide, a, b);
+}
+
 typedef struct {
     const char *name;
     Binary function, in_place;      /* of NumPy's values; NULL is always for Python */
+    const char *ufunc_name;         /* NumPy's */
     const char *kinds;              /* of dtypes of which NumPy's bits are those of the graph; NULL and "" are all */
-    PyObject *method, *reflected, *in_place_method;
+    PyObject *method, *reflected, *in_place_method, *ufunc;
     Recorded recorded;
 } Operation;
 
-static const char REALS[] = "biuf", WHOLE[] = "biu";
+static const char REALS[] = "biuf";
 
 static Operation operations[N_BINARY] = {
-    [ADD] = {"add", PyNumber_Add, PyNumber_InPlaceAdd, NULL},
-    [SUB] = {"sub", PyNumber_Subtract, PyNumber_InPlaceSubtract, NULL},
-    [MUL] = {"mul", PyNumber_Multiply, PyNumber_InPlaceMultiply, REALS},
-    [TRUEDIV] = {"truediv", PyNumber_TrueDivide, PyNumber_InPlaceTrueDivide, REALS},
-    [FLOORDIV] = {"floordiv", PyNumber_FloorDivide, PyNumber_InPlaceFloorDivide, WHOLE},
-    [MOD] = {"mod", PyNumber_Remainder, PyNumber_InPlaceRemainder, NULL},
-    [AND] = {"and", PyNumber_And, PyNumber_InPlaceAnd, NULL},
-    [OR] = {"or", PyNumber_Or, PyNumber_InPlaceOr, NULL},
-    [XOR] = {"xor", PyNumber_Xor, PyNumber_InPlaceXor, NULL},
-    [LSHIFT] = {"lshift", PyNumber_Lshift, PyNumber_InPlaceLshift, NULL},
-    [RSHIFT] = {"rshift", PyNumber_Rshift, PyNumber_InPlaceRshift, NULL},
-    [POW] = {"pow", NULL, NULL, NULL},
-    [MATMUL] = {"matmul", NULL, NULL, NULL},
+    [ADD] = {"add", PyNumber_Add, PyNumber_InPlaceAdd, "add", NULL},
+    [SUB] = {"sub", PyNumber_Subtract, PyNumber_InPlaceSubtract, "subtract", NULL},
+    [MUL] = {"mul", PyNumber_Multiply, PyNumber_InPlaceMultiply, "multiply", REALS},
+    [TRUEDIV] = {"truediv", PyNumber_TrueDivide, PyNumber_InPlaceTrueDivide, "divide", REALS},
+    [FLOORDIV] = {"floordiv", whole_quotient, in_place_whole_quotient, "floor_divide", REALS},
+    [MOD] = {"mod", PyNumber_Remainder, PyNumber_InPlaceRemainder, "remainder", NULL},
+    [AND] = {"and", PyNumber_And, PyNumber_InPlaceAnd, "bitwise_and", NULL},
+    [OR] = {"or", PyNumber_Or, PyNumber_InPlaceOr, "bitwise_or", NULL},
+    [XOR] = {"xor", PyNumber_Xor, PyNumber_InPlaceXor, "bitwise_xor", NULL},
+    [LSHIFT] = {"lshift", PyNumber_Lshift, PyNumber_InPlaceLshift, "left_shift", NULL},
+    [RSHIFT] = {"rshift", PyNumber_Rshift, PyNumber_InPlaceRshift, "right_shift", NULL},
+    [POW] = {"pow", NULL, NULL, "power", NULL},
+    [MATMUL] = {"matmul", NULL, NULL, "matmul", NULL},
 };
 
 static struct {
@@ -42,9 +78,14 @@ static struct {
     [INVERT] = {"__invert__", PyNumber_Invert, NULL},
 };
 
-static struct { const char *name, *kinds; PyObject *method; Recorded recorded; } comparisons[6] = {
-    [Py_LT] = {"__lt__", REALS}, [Py_LE] = {"__le__", REALS}, [Py_EQ] = {"__eq__", NULL},
-    [Py_NE] = {"__ne__", NULL}, [Py_GT] = {"__gt__", REALS}, [Py_GE] = {"__ge__", REALS},
+static struct {
+    const char *name, *kinds, *ufunc_name;
+    PyObject *method, *ufunc;
+    Recorded recorded;
+} comparisons[6] = {
+    [Py_LT] = {"__lt__", REALS, "less"}, [Py_LE] = {"__le__", REALS, "less_equal"},
+    [Py_EQ] = {"__eq__", NULL, "equal"}, [Py_NE] = {"__ne__", NULL, "not_equal"},
+    [Py_GT] = {"__gt__", REALS, "greater"}, [Py_GE] = {"__ge__", REALS, "greater_equal"},
 };
 
 static struct { const char *name; PyObject *method; } exits[N_EXITS] = {
@@ -177,19 +218,24 @@ static PyObject *in_place_power(PyObject *x, PyObject *y, PyObject *Py_UNUSED(mo
     return in_place(x, y, &operations[POW]);
 }
 
-static PyObject *compare(PyObject *x, PyObject *y, int op)
+/* The comparison, if both are known and small; NULL, without an exception, where it is for Python. */
+static PyObject *compared_at_once(PyObject *x, PyObject *y, int op)
 {
     const char *kinds = comparisons[op].kinds;
     int number;
     PyObject *a = value_of(x), *b = a == NULL ? NULL : operand(y, &number);
-    if (b != NULL && are_small_together(a, b) && has_kind(kinds, number_of(a)) && has_kind(kinds, number)) {
-        Chain chain;
-        Py_ssize_t n = larger_size(a, b);
-        PyObject *value = is_for_now(x, y, n, &chain) ? compared_quietly(a, b, op) : NULL;
-        if (value != NULL) return noted(new_array(value, Py_NewRef(Py_None)), &chain, n);
-        if (PyErr_Occurred()) return NULL;
-    }
-    PyObject *result = record_comparison(&comparisons[op].recorded, x, y, op == Py_GT || op == Py_GE);
+    if (b == NULL || !are_small_together(a, b) || !has_kind(kinds, number_of(a)) || !has_kind(kinds, number)) return NULL;
+    Chain chain;
+    Py_ssize_t n = larger_size(a, b);
+    PyObject *value = is_for_now(x, y, n, &chain) ? compared_quietly(a, b, op) : NULL;
+    return value == NULL ? NULL : noted(new_array(value, Py_NewRef(Py_None)), &chain, n);
+}
+
+static PyObject *compare(PyObject *x, PyObject *y, int op)
+{
+    PyObject *result = compared_at_once(x, y, op);
+    if (result != NULL || PyErr_Occurred()) return result;
+    result = record_comparison(&comparisons[op].recorded, x, y, op == Py_GT || op == Py_GE);
     if (result != NULL || PyErr_Occurred()) return result;
     PyObject *method = comparisons[op].method;
     return has_node(x) || has_node(y) ? by_python_in_chain(method, x, y) : by_python(method, x, y, NULL);

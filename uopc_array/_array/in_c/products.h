@@ -9,15 +9,6 @@ static Loop product_loops[NPY_NTYPES_LEGACY];       /* by the number of a dtype,
 static PyObject *product_settings;
 static Py_ssize_t most_work, least_for_library, least_aligned;
 
-static int are_settings(PyObject *expected)
-{
-    PyObject *settings = NULL;
-    if (expected == NULL || settings_variable == NULL) return 0;
-    if (PyContextVar_Get(settings_variable, NULL, &settings) < 0) PyErr_Clear();
-    Py_XDECREF(settings);
-    return settings == expected;
-}
-
 /* The value of an array of ours or of NumPy's, borrowed; NULL where it is no array of one or two axes. */
 static PyArrayObject *factor(PyObject *x)
 {
@@ -53,7 +44,7 @@ static PyObject *product(PyObject *x, PyObject *y, int of_vectors)
     npy_intp work = m * k <= most_work / n ? m * k * n : most_work + 1, bytes = m * n * PyArray_ITEMSIZE(a);
     if (work > most_work || bytes >= least_aligned || (m > 1 && n > 1 && work >= least_for_library)) return NULL;
     const Loop *loop = dtype->type_num < NPY_NTYPES_LEGACY ? &product_loops[dtype->type_num] : NULL;
-    if (loop == NULL || loop->function == NULL || !are_settings(product_settings)) return NULL;
+    if (loop == NULL || loop->function == NULL || settings_now() != product_settings) return NULL;
     Py_INCREF(a);  /* held before anything is made: that may run the collector of garbage */
     Py_INCREF(b);
     Py_INCREF(dtype);

@@ -17,13 +17,15 @@ enum { MOST_ITEMS = 24 };                                                 /* of 
 typedef PyObject *(*Binary)(PyObject *, PyObject *);
 
 enum {
-    AT_ONCE, OF_ONE_AT_ONCE, OF_KNOWN, VIEW_AT_ONCE, VIEW_OF_KNOWN, MAKES_VALUES, PRODUCT_AT_ONCE, DOT_AT_ONCE, N_FUNCTIONS
+    AT_ONCE, OF_ONE_AT_ONCE, OF_KNOWN, VIEW_AT_ONCE, VIEW_OF_KNOWN, MAKES_VALUES, PRODUCT_AT_ONCE, DOT_AT_ONCE, BOUND,
+    N_FUNCTIONS
 };
 
 static struct { const char *name; PyObject *function; } by_name[N_FUNCTIONS] = {
     [AT_ONCE] = {"at_once"}, [OF_ONE_AT_ONCE] = {"of_one_at_once"}, [OF_KNOWN] = {"of_known"},
     [VIEW_AT_ONCE] = {"view_at_once"}, [VIEW_OF_KNOWN] = {"view_of_known"}, [MAKES_VALUES] = {"makes_values"},
     [PRODUCT_AT_ONCE] = {"product_at_once"}, [DOT_AT_ONCE] = {"dot_at_once"},
+    [BOUND] = {"bound"},
 };
 
 static PyObject *on_array, *is_writable_name;                             /* names */
@@ -202,7 +204,47 @@ static PyObject *compared_quietly(PyObject *a, PyObject *b, int op)
     return value;
 }
 
-/* An operand beside a value: a value, or a number of Python's or NumPy's; borrowed, NULL where it is for Python. */
+/* The settings in force, borrowed: the variable, or who has set it, holds them; NULL where nobody has said where they are. */
+static PyObject *settings_now(void)
+{
+    PyObject *settings = NULL;
+    if (settings_variable != NULL && PyContextVar_Get(settings_variable, NULL, &settings) < 0) PyErr_Clear();
+    Py_XDECREF(settings);
+    return settings;
+}
+
+/* Elements up to which an array of NumPy's is small, as the settings have it. */
+static Py_ssize_t bound_now(void)
+{
+    static PyObject *of_settings;
+    static Py_ssize_t bound;
+    PyObject *settings = settings_now();
+    if (settings != NULL && settings == of_settings) return bound;
+    PyObject *result = for_python(BOUND, NULL, 0);
+    bound = result == NULL ? 0 : PyLong_AsSsize_t(result);
+    Py_XDECREF(result);
+    PyErr_Clear();
+    Py_XSETREF(of_settings, Py_XNewRef(settings));
+    return bound;
+}
+
+/* Whether this is a small array of NumPy's, of numbers as we have them. */
+static int is_small_of_numpy(PyObject *y)
+{
+    if (!PyArray_CheckExact(y)) return 0;
+    PyArray_Descr *dtype = PyArray_DESCR((PyArrayObject *)y);
+    int number = dtype->type_num;
+    if (number >= NPY_NTYPES_LEGACY || kind_of_number(number) == 0 || number == NPY_BOOL) return 0;
+    if (number == NPY_LONGLONG || number == NPY_ULONGLONG || number == NPY_HALF || number == NPY_LONGDOUBLE ||
+        number == NPY_CLONGDOUBLE)
+        return 0;
+    PyArray_Descr *ours = PyArray_DescrFromType(number);  /* of this machine's order of bytes, and with nothing added */
+    Py_XDECREF(ours);
+    return ours == dtype && PyArray_SIZE((PyArrayObject *)y) <= bound_now();
+}
+
+/* An operand beside a value: a value, a small array of NumPy's, or a number of Python's or NumPy's; borrowed, NULL
+   where it is for Python. */
 static PyObject *operand(PyObject *y, int *number)
 {
     PyObject *b = value_of(y);
@@ -212,6 +254,10 @@ static PyObject *operand(PyObject *y, int *number)
     }
     if (PyLong_CheckExact(y)) {
         *number = NPY_NOTYPE;  /* goes with all */
+        return y;
+    }
+    if (is_small_of_numpy(y)) {
+        *number = number_of(y);
         return y;
     }
     *number = PyFloat_CheckExact(y) ? NPY_DOUBLE : PyComplex_CheckExact(y) ? NPY_CDOUBLE : number_of_scalar(y);
