@@ -150,7 +150,8 @@ def connect_operators(cls: type[Handle], methods: Mapping[str, Any], direct: Map
     """
     if IN_C is not None:
         IN_C.connect_records(dict(direct), vars(bounds), _IN_MEMORY)
-        IN_C.connect(cls, Root, Part, dict(methods), _QUIET, _VIEWS, LARGEST, SMALL, SPARED, _UNDER_LOCK, MOST_LENSES)
+        sizes = LARGEST, SMALL, SPARED, _UNDER_LOCK, MOST_LENSES
+        IN_C.connect(cls, Root, Part, dict(methods), _QUIET, _VIEWS, *sizes, writing)
 
 
 def quietly(function: Callable[..., Any], *args: Any) -> Any:

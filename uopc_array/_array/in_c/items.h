@@ -181,7 +181,7 @@ static int names_element(PyObject *key, int ndim)
     return 1;
 }
 
-/* x[key] = y where NumPy keeps the lock meanwhile: 1 if it is done, 0 if it is for Python, -1 with an exception. */
+/* x[key] = y where `key` is plain: 1 if it is done, 0 if it is for Python, -1 with an exception. */
 static int stored(PyObject *x, PyObject *given, PyObject *y)
 {
     PyObject *target = value_of(x);
@@ -205,11 +205,13 @@ static int stored(PyObject *x, PyObject *given, PyObject *y)
         where = Py_Ellipsis;
         if (part == NULL)
             is_for_python();
-        else if (!PyArray_CheckExact(part) || size_of(part) > under_lock)
+        else if (!PyArray_CheckExact(part))
             Py_CLEAR(part);
     }
-    if (part != NULL && value_of(x) == target && may_write(SLOT(x, at_alias))) {
+    int is_under_lock = part != NULL && (part == target ? where == key : size_of(part) <= under_lock);
+    if (part != NULL && value_of(x) == target && may_write(SLOT(x, at_alias)) && (is_under_lock || begin_writing())) {
         result = PyObject_SetItem(part, where, b) == 0;
+        if (!is_under_lock) end_writing();
         if (!result) is_for_python();
     }
     Py_XDECREF(part);

@@ -87,7 +87,8 @@ static PyObject *method_of(PyObject *methods, const char *before, const char *na
 }
 
 PyDoc_STRVAR(connect_doc,
-    "connect(array, root, part, methods, quiet, views, largest, small, spared, under_lock, most_lenses)\n--\n\n"
+    "connect(array, root, part, methods, quiet, views, largest, small, spared, under_lock, most_lenses,\n"
+    "        writers)\n--\n\n"
     "Say what the operators need to know; the package does, once.\n\n"
     "Args:\n"
     "    array: the class of arrays, whose first base is `Quick`.\n"
@@ -99,15 +100,17 @@ PyDoc_STRVAR(connect_doc,
     "    small: elements of what is, whatever it is part of.\n"
     "    spared: elements that NumPy would pass over in vain, from which the graph computes.\n"
     "    under_lock: elements up to which NumPy writes without letting other threads run.\n"
-    "    most_lenses: steps from a base to a view.");
+    "    most_lenses: steps from a base to a view.\n"
+    "    writers: a list, with an item for each who writes while NumPy lets other threads run.");
 
 static PyObject *connect(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyTypeObject *array, *root, *part;
-    PyObject *methods, *context, *views;
-    if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!nnnnn", &PyType_Type, &array, &PyType_Type, &root, &PyType_Type, &part,
+    PyObject *methods, *context, *views, *writing;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!nnnnnO!", &PyType_Type, &array, &PyType_Type, &root, &PyType_Type, &part,
                           &PyDict_Type, &methods, &PyContext_Type, &context, &PyFrozenSet_Type, &views,
-                          &largest, &small, &spared, &under_lock, &most_lenses))
+                          &largest, &small, &spared, &under_lock, &most_lenses, &PyList_Type,
+                          &writing))
         return NULL;
     const struct { PyTypeObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
         {array, "_value", &at_value}, {array, "_own_node", &at_node}, {array, "_alias", &at_alias},
@@ -138,6 +141,7 @@ static PyObject *connect(PyObject *Py_UNUSED(module), PyObject *args)
     part_type = (PyTypeObject *)Py_NewRef(part);
     quiet = Py_NewRef(context);
     view_types = Py_NewRef(views);
+    writers = Py_NewRef(writing);
     on_array = PyUnicode_InternFromString("on_array");
     is_writable_name = PyUnicode_InternFromString("is_writable");
     node_name = PyUnicode_InternFromString("_uop");

@@ -129,8 +129,20 @@ static PyObject *binary(PyObject *x, PyObject *y, const Operation *op)
     return is_in_graph ? by_python_in_chain(op->reflected, y, x) : by_python(op->reflected, y, x, NULL);
 }
 
-/* x op= y. The array is written to where nobody can come between the look at it and the end: NumPy keeps the lock for
-   so few elements. A number gets another value. */
+/* Write function(a, b) to `a`, which belongs to `x` and is current; 1 if it is done, 0, without an exception, where it is
+   for Python. Nobody can come between the look at it and the operation; up to the end of that where NumPy keeps the
+   lock, as it does for few elements, else those who do wait. */
+static int written(Binary function, PyObject *a, PyObject *b)
+{
+    int is_under_lock = size_of(a) <= under_lock && size_of(b) <= under_lock;
+    if (!is_under_lock && (size_of(b) > largest || size_of(a) > largest || !begin_writing())) return 0;
+    PyObject *value = quietly(function, a, b);
+    if (!is_under_lock) end_writing();
+    Py_XDECREF(value);
+    return value != NULL;
+}
+
+/* x op= y. A number gets another value. */
 static PyObject *in_place(PyObject *x, PyObject *y, const Operation *op)
 {
     PyObject *a = value_of(x);
@@ -138,18 +150,11 @@ static PyObject *in_place(PyObject *x, PyObject *y, const Operation *op)
         PyObject *result = at_once(op->function, op->kinds, x, y, 0);
         if (result != NULL || PyErr_Occurred()) return result;
     }
-    else if (a != NULL && op->function != NULL && size_of(a) <= under_lock && may_write(SLOT(x, at_alias)) &&
-             has_kind(op->kinds, number_of(a))) {
+    else if (a != NULL && op->function != NULL && may_write(SLOT(x, at_alias)) && has_kind(op->kinds, number_of(a))) {
         int number;
         PyObject *b = operand(y, &number);
-        if (b != NULL && size_of(b) <= under_lock) {
-            PyObject *value = quietly(op->in_place, a, b);
-            if (value != NULL) {
-                Py_DECREF(value);
-                return Py_NewRef(x);
-            }
-            if (PyErr_Occurred()) return NULL;
-        }
+        if (b != NULL && written(op->in_place, a, b)) return Py_NewRef(x);
+        if (PyErr_Occurred()) return NULL;
     }
     return by_python(op->in_place_method, x, y, NULL);
 }
@@ -246,11 +251,12 @@ static PyObject *unary(PyObject *x, int which)
     PyObject *a = value_of(x);
     if (a != NULL && size_of(a) <= largest && has_kind(unary_operations[which].kinds, number_of(a))) {
         Chain chain;
+        Py_ssize_t n = size_of(a);
         Py_INCREF(a);
         PyObject *value = NULL;
-        if (is_for_now(x, NULL, size_of(a), &chain) && enter()) value = leave(unary_operations[which].function(a));
+        if (is_for_now(x, NULL, n, &chain) && enter()) value = leave(unary_operations[which].function(a));
         Py_DECREF(a);
-        if (value != NULL) return noted(new_array(value, Py_NewRef(Py_None)), &chain, size_of(value));
+        if (value != NULL) return noted(new_array(value, Py_NewRef(Py_None)), &chain, n);
         if (PyErr_Occurred()) return NULL;
     }
     PyObject *result = record_one(&unary_operations[which].recorded, x);

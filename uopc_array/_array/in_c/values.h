@@ -5,6 +5,7 @@ static Py_ssize_t at_base, at_memory, at_keys, at_writable;               /* slo
 static Py_ssize_t at_root_writable;                                       /* of the alias of an array with views */
 static PyObject *quiet;                                                   /* the context in which NumPy does not warn */
 static Py_ssize_t largest, under_lock, most_lenses;
+static PyObject *writers;                                                 /* a list, see `writing` of cells.py */
 static PyObject *programs, *lenses;                                       /* by what they are of */
 static PyObject *settings_variable;                                       /* of the settings in force */
 static PyObject *view_types;                                              /* of lenses that strides describe */
@@ -112,6 +113,27 @@ static PyObject *value_of(PyObject *x)
     PyObject *value = SLOT(x, at_value), *alias = SLOT(x, at_alias);
     if (value == NULL || value == Py_None || alias == NULL || !is_current(alias)) return NULL;
     return value;
+}
+
+/* From here on something is written to so that NumPy may let other threads run; 0, without an exception, where that
+   cannot be said. */
+static int begin_writing(void)
+{
+    if (PyList_Append(writers, Py_None) == 0) return 1;
+    PyErr_Clear();
+    return 0;
+}
+
+static void end_writing(void)
+{
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    for (Py_ssize_t i = PyList_GET_SIZE(writers) - 1; i >= 0; i--)
+        if (PyList_GET_ITEM(writers, i) == Py_None) {  /* there is none in a forked child */
+            if (PyList_SetSlice(writers, i, i + 1, NULL) < 0) PyErr_Clear();
+            break;
+        }
+    PyErr_Restore(type, error, trace);
 }
 
 static int may_write(PyObject *alias)
