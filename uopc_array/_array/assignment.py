@@ -22,7 +22,7 @@ from uopc_array._array.index import (
 from uopc_array._array.lenses import Lens, write_back
 from uopc_array._array.nodes import Operand, as_node, cast_handle, cast_node, const_node, is_scalar, to_operand
 from uopc_array._array.origins import scatter
-from uopc_array._array.realize import buffer_of_node
+from uopc_array._array.realize import buffer_of_node, view_in_memory
 from uopc_array._array.view import View
 from uopc_core import DType, Ops, UOp, composite, converted, dtypes, is_bool, is_complex, is_integer, name_of
 from uopc_core.errors import DTypeError, DTypeValueError, IndexBoundsError, ShapeError
@@ -37,6 +37,7 @@ __all__ = [
     "changed_in_place",
     "check_assignable",
     "operand_for",
+    "part_in_place",
     "scattered",
     "value_node",
 ]
@@ -244,6 +245,36 @@ def changed_in_place(x: Handle, name: str, at: Callable[..., None], key: Any, va
     except IndexError as error:
         parse_key(key, x._node.shape)  # finds words for what is no index
         raise IndexBoundsError(f"{name}: {error}") from None
+
+
+def part_in_place(change: Callable[[Any, Any], Any], x: Handle, y: Any) -> bool:
+    """``x op= y`` by a function of NumPy's on part of an array in memory, if nobody else sees that, and `y` is a number
+    or in memory; whether it has been done.
+    """
+    alias = x._alias
+    if not isinstance(alias, View) or not alias.is_writable or alias.is_scattered() or x._is_shadowed:
+        return False
+    base = alias.base
+    if base._is_shadowed or base._node.flags or not is_leaf(base):
+        return False
+    values = _values_in_memory(y)
+    if values is None:
+        return False
+    x._let_go()
+    try:
+        return change_in_memory(base, alias.steps(), change, (values,))
+    except Exception:  # nothing has been written, and the longer way has words for it
+        return False
+
+
+def _values_in_memory(y: Any) -> Any:
+    """A number of Python's, or what is in memory as NumPy has it, with dtypes of ours alone; else None."""
+    if type(y) is int or type(y) is float:
+        return y
+    if not isinstance(y, Handle) or y._weak:
+        return None
+    node = y._uop
+    return None if node.flags else view_in_memory(node)
 
 
 def _is_same_view(x: Handle, key: Any, value: Operand) -> bool:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from uopc_array._array.assignment import assign
-from uopc_array._array.at_once import at_once, in_place_at_once, of_one_at_once
+from uopc_array._array.assignment import assign, part_in_place
+from uopc_array._array.at_once import at_once, in_place_at_once, of_one_at_once, run_quietly
 from uopc_array._array.foreign import is_operand
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import as_node, cast_node, const_node, is_scalar
@@ -37,6 +38,13 @@ _EITHER, _NODES = (None, None), (True, True)  # what operands may be, see `of_kn
 _REALS, _NUMBERS, _WHOLE = "biuf", "iuf", "biu"
 
 
+# what writes to part of an array in memory, where NumPy does not warn; of what has NumPy's bits
+_IN_MEMORY = {
+    "add": partial(run_quietly, _python.iadd),
+    "subtract": partial(run_quietly, _python.isub),
+    "multiply": partial(run_quietly, _python.imul),
+    "divide": partial(run_quietly, _python.itruediv),
+}
 _REMEDIES = {"biuf": "take real(x), imag(x) or abs(x) first", "biu": "convert them with astype(xp.int64)"}
 
 
@@ -259,6 +267,8 @@ def _in_place(name: str, function: NodeFunction, x: A, y: Any) -> A:
     elif not alias.is_writable:
         x._refuse_write(name)
     is_view = isinstance(alias, View)
+    if is_view and name in _IN_MEMORY and x._node.dtype.kind in _REALS and part_in_place(_IN_MEMORY[name], x, y):
+        return x
     while True:
         target = x._node if is_view else x._uop
         if not is_view and target is not x._own_node:

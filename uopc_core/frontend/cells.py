@@ -60,7 +60,7 @@ __all__ = [
 NumPyArray = np.ndarray[Any, Any]
 Cell = Any  # a handle, or what a trace sees of one: `_own_node` and `_own_alias` are slots, not properties
 Store = Callable[[NumPyArray, Any, Any], None]
-Change = Callable[..., None]
+Change = Callable[..., object]
 
 _BUFFER = Ops.BUFFER
 _NOTHING: Any = None  # of which a checker of types does not remember that something was not it
@@ -493,7 +493,7 @@ def change_in_memory(cell: Cell, lenses: Sequence[Lens], change: Change, argumen
         given = (target, *arguments)
         # one step: a handler that comes before it takes the memory away, one that comes after copies what was done
         if not claim.is_broken:
-            is_done = change(*given) is None
+            is_done = change(*given) is not given  # whatever it gives
     finally:
         target = given = None
         _leave(cell, claim)
