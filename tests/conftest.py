@@ -1,5 +1,6 @@
 """What all tests share: verified kernels, hypothesis profiles, no floating-point warnings from NumPy."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--reliability", action="store_true", help="the long trials of tests/reliability too")
     parser.addoption("--reliability-page", type=Path, help="write their results into this page")
     parser.addoption("--guard-pages", action="store_true", help="run every compiled plan between forbidden pages first")
+
+
+def pytest_collection_finish() -> None:
+    """Forty thousand tests are objects too: whoever collects garbage need not look at them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
