@@ -159,3 +159,14 @@ def test_many_writes_are_no_choice_for_each_element() -> None:
     assert len([source for source in found if source.name.startswith(IN_PLACE)]) > 100
     assert len({source.text for source in found}) < 12
     assert max(source.text.count("\n") for source in found) < 300
+
+
+def test_slots_that_begin_at_one_place_are_one_pointer() -> None:
+    """A call packs a pointer for each, so those of a loop that is written out must not grow with it."""
+    plan = plan_of(lambda a: (xp.sum(rows(a)[0]),), xp.asarray(np.ones((32, 50))))
+    placement = Placement(plan, render_plan(plan))
+    assert len(placement.offsets) >= 28
+    assert placement.n_pointers <= plan.n_inputs + 4
+    assert {placement.place[slot] for slot in placement.offsets} == {
+        placement.n_pointers - len(placement.starts) + i for i in range(len(placement.starts))
+    }

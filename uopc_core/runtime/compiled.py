@@ -120,7 +120,7 @@ class CompiledPlan:
         shapes = {slot: shape for slot, shape in reversed(plan.outputs)}
         made = [(shapes[slot], plan.slots[slot]) for slot in self._placement.outputs]
         self._made = [(shape, slot.dtype, slot.size_bytes) for shape, slot in made]
-        self._offsets = list(self._placement.offsets.values())
+        self._offsets = list(self._placement.starts)
         # the usual case, for which a call does nothing but this: one program, every output a new buffer
         first = self._segments[0][0] if len(self._segments) == 1 and len(self._made) == len(plan.outputs) else None
         self._program = first if isinstance(first, CompiledProgram) else None

@@ -30,6 +30,8 @@ class Placement:
         place: number of a slot among the pointers of a run.
         outputs: slots that get memory of their own, all of them roots.
         offsets: of the slots in the arena.
+        starts: the different ones of these offsets, each of which is one pointer, however many slots begin there in the
+            course of a run.
         made_first: the outputs whose memory neither a library nor a region makes.
         arena_bytes: size of the arena.
         dying: by step, the groups made by libraries and regions, no outputs, that nobody needs after it.
@@ -54,13 +56,18 @@ class Placement:
             self.dying.setdefault(temporaries.pop(root).dies, []).append(root)
         placed, self.arena_bytes = place(temporaries)
         self.offsets = {slot: placed[self.root[slot]] for slot in lives if self.root[slot] in placed}
+        self.starts = tuple(dict.fromkeys(self.offsets.values()))
         self.place = self._numbers(plan.n_inputs)
         self.n_pointers = 1 + max(self.place.values(), default=-1)
 
     def _numbers(self, n_inputs: int) -> dict[int, int]:
         numbers = {slot: slot for slot in range(n_inputs)}
         alone = [root for roots in self.dying.values() for root in roots]
-        numbers.update({slot: i for i, slot in enumerate((*self.outputs, *self.offsets, *alone), n_inputs)})
+        first = n_inputs + len(self.outputs)
+        of_start = {start: i for i, start in enumerate(self.starts, first)}
+        numbers.update({slot: i for i, slot in enumerate(self.outputs, n_inputs)})
+        numbers.update({slot: of_start[start] for slot, start in self.offsets.items()})
+        numbers.update({slot: i for i, slot in enumerate(alone, first + len(self.starts))})
         numbers.update({slot: numbers[root] for slot, root in self.root.items() if slot not in self.offsets})
         return numbers
 
