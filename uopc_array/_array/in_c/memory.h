@@ -12,6 +12,7 @@ enum { HEAD = 64 };  /* bytes before the elements: the last of them say how many
 static void *kept_blocks[N_CLASSES][MOST_OF_A_CLASS];
 static int n_kept[N_CLASSES];
 static size_t kept_bytes;
+static uint64_t last_turn, turns[N_CLASSES];  /* when a block of each class was last taken or given back */
 static atomic_flag is_busy = ATOMIC_FLAG_INIT;  /* who finds it set does without what is kept, and never waits */
 
 static size_t *capacity_of(void *block) { return (size_t *)((char *)block - sizeof(size_t)); }
@@ -27,6 +28,7 @@ static void *taken_from(int number)
 {
     void *block = NULL;
     if (!atomic_flag_test_and_set(&is_busy)) {
+        turns[number] = ++last_turn;
         if (n_kept[number] > 0) {
             block = kept_blocks[number][--n_kept[number]];
             kept_bytes -= *capacity_of(block);
@@ -43,6 +45,22 @@ static void drop_kept_blocks(void)
         while (n_kept[number] > 0) free((char *)kept_blocks[number][--n_kept[number]] - HEAD);
     kept_bytes = 0;
     atomic_flag_clear(&is_busy);
+}
+
+/* Make room for a block, by the blocks of the classes that have not been used for the longest time: a program that goes
+   on to arrays of another size needs those no more. Returns whether there is room. */
+static int room_for(size_t capacity, int number)
+{
+    while (kept_bytes + capacity > MOST_KEPT_BYTES) {
+        int oldest = -1;
+        for (int other = 0; other < N_CLASSES; other++)
+            if (other != number && n_kept[other] > 0 && (oldest < 0 || turns[other] < turns[oldest])) oldest = other;
+        if (oldest < 0) return 0;
+        void *block = kept_blocks[oldest][--n_kept[oldest]];
+        kept_bytes -= *capacity_of(block);
+        free((char *)block - HEAD);
+    }
+    return 1;
 }
 
 static void *new_block(void *Py_UNUSED(context), size_t size)
@@ -69,7 +87,8 @@ static void end_of_block(void *Py_UNUSED(context), void *block, size_t Py_UNUSED
     size_t capacity = *capacity_of(block);
     if (capacity != 0 && !atomic_flag_test_and_set(&is_busy)) {
         int number = class_of(capacity);
-        int is_kept = n_kept[number] < MOST_OF_A_CLASS && kept_bytes + capacity <= MOST_KEPT_BYTES;
+        turns[number] = ++last_turn;
+        int is_kept = n_kept[number] < MOST_OF_A_CLASS && room_for(capacity, number);
         if (is_kept) {
             kept_blocks[number][n_kept[number]++] = block;
             kept_bytes += capacity;
