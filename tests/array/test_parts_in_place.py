@@ -61,7 +61,7 @@ def test_parts_change_as_numpys_do(part: slice, change: Callable[..., Any], oper
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_memory_stays_where_nobody_else_sees_it(change: Callable[..., Any], changed: list[bool]):
-    x, y = xp.asarray(numbers(0)), xp.asarray(numbers(1))
+    x, y = xp.asarray(numbers(0)) * 2 + 1, xp.asarray(numbers(1))
     address = x._memory("test").pointer
     for _ in range(3):
         x[1:] = change(x[1:], y[1:])

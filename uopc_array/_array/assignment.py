@@ -255,7 +255,10 @@ def part_in_place(change: Callable[[Any, Any], Any], x: Handle, y: Any) -> bool:
     if not isinstance(alias, View) or not alias.is_writable or alias.is_scattered() or x._is_shadowed:
         return False
     base = alias.base
-    if base._is_shadowed or base._node.flags or not is_leaf(base):
+    if base._is_shadowed or base._node.flags:
+        return False
+    make_leaf(base)
+    if not is_leaf(base):
         return False
     values = _values_in_memory(y)
     if values is None:
