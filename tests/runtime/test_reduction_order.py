@@ -12,6 +12,7 @@ import pytest
 
 import uopc_array as xp
 from uopc_core import context
+from uopc_core.costs import TILES
 from uopc_core.runtime.toolchain import find_toolchain
 
 Array = np.ndarray[Any, Any]
@@ -134,6 +135,23 @@ def test_columns_weighted_by_their_rows_are_summed_in_the_order_of_all_sums(colu
             with context(tier=tier):
                 got = np.asarray(xp.sum(xp.asarray(weights)[:, None] * make(), axis=0))
             assert got.tobytes() == wanted.tobytes(), (rows, layout, tier)
+
+
+WIDTHS = sorted({16, 17, 300, 5000} | {most + k for most, _ in TILES if most for k in (-1, 0, 1)})
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_functions_of_columns_are_summed_however_many_there_are(columns: int, dtype: Any) -> None:
+    x = draw((19, columns), dtype)
+    found = []
+    for tier in ("interpret", "compile"):
+        with context(tier=tier):
+            a = xp.asarray(x)
+            found.append([np.asarray(y) for y in (xp.sum(xp.exp(a) * xp.sin(a), axis=0), xp.max(xp.cos(a), axis=0))])
+    for interpreted, compiled in zip(*found, strict=True):
+        np.testing.assert_array_equal(compiled, interpreted)
 
 
 @needs_compiler

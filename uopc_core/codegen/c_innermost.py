@@ -39,7 +39,7 @@ class InnermostWriter(StatementWriter, ABC):
     def __init__(self, function: LoopNest, vector: bool) -> None:
         super().__init__(function, vector)
         self.lanes: RowReduce | None = None
-        self.tile: tuple[Var, str] | None = None
+        self.tile: tuple[Var, str, int] | None = None  # of columns: the variable, how many, and at most
         self.ranges: dict[Var, tuple[str, str]] = {}
         self.cut_rows: tuple[Var, Var] | None = None  # two loops of which a part of the elements is run
         self.strides: dict[Var, int] = {}  # of loops that do not go from one to the next
@@ -122,7 +122,8 @@ class InnermostWriter(StatementWriter, ABC):
         size = block_of(count_of(self.lanes)) if self.lanes is not None else MAP_BLOCK
         if in_tile:
             assert self.tile is not None
-            name, start, count = self.name_loop(loop.var), "tile", self.tile[1]
+            name, start = self.name_loop(loop.var), "tile"
+            count, size = self.tile[1:]
             self.open("") if stages.physical else None
         else:
             lo, hi = self.bounds(loop)

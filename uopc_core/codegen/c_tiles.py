@@ -57,7 +57,7 @@ class TileWriter(RowWriter):
         for acc in item.accs:
             self.line(f"{C_TYPES[acc.dtype]} {acc.name}_[{size}];")
             self.accs[acc.name] = (acc, "tile")
-        self.tile = (item.var, count)
+        self.tile = (item.var, count, size)
         if item.ordered is None:
             self.clear_tile(item.accs, count)
             self.block(item.body)
