@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from uopc_array._array.at_once import IN_C
+from uopc_array._array.extension import IN_C
 
 ROOT = Path(__file__).parent.parent
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[a-z]+\])?(?:(>=|==)([0-9.]+))?$")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from uopc_array._array.at_once import IN_C
+from uopc_array._array.extension import IN_C
 
 PROGRAM = """
 import resource

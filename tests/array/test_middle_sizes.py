@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from uopc_array._array.at_once import IN_C, LARGEST, SMALL
+from uopc_array._array.at_once import LARGEST, SMALL
+from uopc_array._array.extension import IN_C
 from uopc_core import SPARED, context
 
 N = 40_000  # of middle size

@@ -20,7 +20,7 @@ from numpy._core.multiarray import get_handler_name
 import uopc_array as xp
 from tests.support import operator_outcomes
 from tests.support.operator_outcomes import BINARY, IN_PLACE, KEYS, OTHERS, UNARY, operands, outcome
-from uopc_array._array.at_once import IN_C
+from uopc_array._array.extension import IN_C
 from uopc_core import context
 
 ROOT = Path(__file__).parent.parent.parent
@@ -58,6 +58,25 @@ def test_operators_give_the_same_in_c_and_in_python() -> None:
     assert len(lines[0]) > 50_000
     if lines[0] != lines[1]:
         pytest.fail("\n".join(islice(unified_diff(lines[1], lines[0], "in Python", "in C", n=0, lineterm=""), 20)))
+
+
+OTHER_SOURCES = """
+import sys, types, warnings
+sys.modules["uopc_array._array.at_once_c"] = types.ModuleType("at_once_c")  # as it was when it was compiled
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    import uopc_array as xp
+print(*[warning.message for warning in said if "compiled from other sources" in str(warning.message)])
+print(xp.asarray([1.0, 2.0]) + 1)
+"""
+
+
+def test_an_extension_of_other_sources_is_told_of_and_not_used() -> None:
+    done = subprocess.run([sys.executable, "-c", OTHER_SOURCES], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    said, value = done.stdout.splitlines()
+    assert "Install the package again" in said
+    assert value == "[2. 3.]"
 
 
 def calls() -> Iterator[tuple[str, Callable[[], Any]]]:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import uopc_array as xp
 from uopc_array._array import products
-from uopc_array._array.at_once import IN_C, LARGEST
+from uopc_array._array.at_once import LARGEST
+from uopc_array._array.extension import IN_C
 from uopc_core import Ops, context
 from uopc_core.errors import ShapeError
 from uopc_core.schedule.library_work import LIBRARY_WORK, is_for_library

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import uopc_array as xp
-from uopc_array._array.at_once import IN_C
+from uopc_array._array.extension import IN_C
 from uopc_array._array.operators import DIRECT, Operators
 from uopc_core import DTYPES, Buffer, UOp, dtypes
 

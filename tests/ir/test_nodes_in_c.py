@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.schedule.test_structure import changed, drawn, leaf, made, with_other_numbers
-from uopc_array._array.at_once import IN_C
+from uopc_array._array.extension import IN_C
 from uopc_core.dtype import DTYPES, dtypes
 from uopc_core.ir import alike, uop
 from uopc_core.ir.op import BINARY, CALLS, LEAVES, UNARY, Ops

@@ -13,7 +13,7 @@ if "--without-c" in sys.argv:
 import numpy as np
 
 import uopc_array as xp
-from uopc_array._array.at_once import IN_C
+from uopc_array._array.extension import IN_C
 
 DTYPES = ["bool", "int8", "int64", "uint64", "float32", "float64", "complex128"]
 BINARY: list[Any] = [

@@ -17,7 +17,8 @@ from tests.extern import test_fft_derivatives as of_fft
 from tests.extern import test_linalg_derivatives as of_linalg
 from tests.support import derivative_tables as tables
 from tests.support.derivatives import Function
-from uopc_array._array.at_once import _IN_MEMORY, IN_C
+from uopc_array._array.at_once import _IN_MEMORY
+from uopc_array._array.extension import IN_C
 from uopc_array._array.operators import DIRECT
 from uopc_array._functions.ufunc import BinaryUfunc, UnaryUfunc, ufunc
 from uopc_array._functions.vector_ufunc import VectorUfunc

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uopc_array as xp
-from uopc_array._array.at_once import IN_C
+from uopc_array._array.extension import IN_C
 from uopc_core import context
 from uopc_core.errors import TraceError
 from uopc_core.runtime.runner import prepare_runtime

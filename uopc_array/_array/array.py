@@ -7,8 +7,9 @@ from functools import cache
 from types import FunctionType, GenericAlias
 from typing import Any, Self, cast
 
-from uopc_array._array.at_once import Quick, connect_operators, view_at_once
+from uopc_array._array.at_once import connect_operators, view_at_once
 from uopc_array._array.described_methods import DescribedMethods
+from uopc_array._array.extension import Quick
 from uopc_array._array.items import Items
 from uopc_array._array.lenses import Lens, MoveLens
 from uopc_array._array.methods import Methods

@@ -25,12 +25,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import Context
-from importlib import import_module
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from uopc_array._array.extension import IN_C
 from uopc_array._array.handle import MOST_LENSES, Handle
 from uopc_array._array.index import ItemLens, is_plain_key
 from uopc_array._array.lenses import BitsLens, DiagonalLens, Lens, MoveLens, PartLens, SpreadLens
@@ -46,7 +46,6 @@ from uopc_core import (
     DType,
     Ops,
     UOp,
-    compare_in_c,
     converted,
     current,
     value_now,
@@ -58,12 +57,9 @@ from uopc_core.frontend.cells import Root, root_of, take_value, writing
 
 __all__ = [
     "ALIGNED_BYTES",
-    "IN_C",
     "LARGEST",
     "REAL_SCALARS",
     "SMALL",
-    "Quick",
-    "QuickCall",
     "assigned_at_once",
     "at_once",
     "bound",
@@ -111,36 +107,7 @@ _run: Callable[..., Any] = _QUIET.run
 run_quietly = _run  # RuntimeError where another thread is in there, see `quietly`
 
 
-class _NoOperators:
-    """The first base of arrays where there are no operators in C."""
-
-    __slots__ = ()
-
-
-def _operators_in_c() -> Any:
-    """The module, or None: it is optional when the package is installed, and counts on the global lock."""
-    if HAS_GLOBAL_LOCK:
-        with suppress(ImportError):
-            return import_module("uopc_array._array.at_once_c")
-    return None
-
-
-IN_C = _operators_in_c()
 LARGEST = SMALL if IN_C is None else AT_ONCE  # elements of what is held as a value, whatever the settings say
-if IN_C is not None:
-    compare_in_c(IN_C)
-
-
-class _NoCall:
-    """The first base of jitted functions where there is no call in C."""
-
-    __slots__ = ()
-
-
-if TYPE_CHECKING:
-    Quick, QuickCall = _NoOperators, _NoCall
-else:
-    Quick, QuickCall = (_NoOperators, _NoCall) if IN_C is None else (IN_C.Quick, IN_C.QuickCall)
 
 
 def connect_operators(cls: type[Handle], methods: Mapping[str, Any], direct: Mapping[str, tuple[Ops, str]]) -> None:

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uopc_array._array.at_once import ALIGNED_BYTES, IN_C, LARGEST, bound, quietly, quietly_apart, run_quietly
+from uopc_array._array.at_once import ALIGNED_BYTES, LARGEST, bound, quietly, quietly_apart, run_quietly
+from uopc_array._array.extension import IN_C
 from uopc_array._array.handle import Handle
 from uopc_array._array.tracing import records
 from uopc_array._array.view import View

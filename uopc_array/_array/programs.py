@@ -13,7 +13,6 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from uopc_array._array.at_once import (
-    IN_C,
     LARGEST,
     SMALL,
     bound,
@@ -24,6 +23,7 @@ from uopc_array._array.at_once import (
     run_quietly,
     view_at_once,
 )
+from uopc_array._array.extension import IN_C
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import as_node
 from uopc_array._array.realize import buffer_from_numpy

@@ -13,7 +13,8 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from uopc_array._array.at_once import IN_C, REAL_SCALARS, converted_at_once, known
+from uopc_array._array.at_once import REAL_SCALARS, converted_at_once, known
+from uopc_array._array.extension import IN_C
 from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import node_from_numpy
 from uopc_array._array.realize import pending_bytes, read_only_view

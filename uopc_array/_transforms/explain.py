@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import uopc_core
-from uopc_array._array.at_once import IN_C
+from uopc_array._array.extension import IN_C
 from uopc_array._functions.arguments import node_of
 
 __all__ = ["explain", "show_config"]

@@ -20,7 +20,7 @@ import numpy as np
 
 import uopc_core
 from uopc_array._array.array import Array
-from uopc_array._array.at_once import IN_C, QuickCall
+from uopc_array._array.extension import IN_C, QuickCall
 from uopc_array._array.numbers import integers
 from uopc_array._array.tracing import StateNeededError
 from uopc_array._transforms.boxes import CellBox, NamesBox

@@ -10,7 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.at_once import IN_C, SMALL, bound
+from uopc_array._array.at_once import SMALL, bound
+from uopc_array._array.extension import IN_C
 from uopc_array._transforms.inputs import Arguments
 from uopc_array._transforms.results import Constant, Made
 from uopc_array._transforms.traces import Trace

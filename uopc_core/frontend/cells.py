@@ -59,7 +59,7 @@ __all__ = [
 
 NumPyArray = np.ndarray[Any, Any]
 Cell = Any  # a handle, or what a trace sees of one: `_own_node` and `_own_alias` are slots, not properties
-Store = Callable[[NumPyArray, Any, Any], None]
+Store = Callable[[NumPyArray, Any, Any], object]
 Change = Callable[..., object]
 
 _BUFFER = Ops.BUFFER

@@ -232,6 +232,8 @@ static PyModuleDef module = {
     .m_methods = functions,
 };
 
+#define INTERFACE 2  /* extension.py takes no other: one that was compiled long ago lies there after an update */
+
 PyMODINIT_FUNC PyInit_at_once_c(void)
 {
     import_array();
@@ -240,7 +242,8 @@ PyMODINIT_FUNC PyInit_at_once_c(void)
     PyObject *made = PyModule_Create(&module);
     if (made == NULL) return NULL;
     if (PyModule_AddObjectRef(made, "Quick", (PyObject *)&Quick) < 0 ||
-        PyModule_AddObjectRef(made, "QuickCall", (PyObject *)&QuickCall) < 0)
+        PyModule_AddObjectRef(made, "QuickCall", (PyObject *)&QuickCall) < 0 ||
+        PyModule_AddIntConstant(made, "INTERFACE", INTERFACE) < 0)
         Py_CLEAR(made);
     return made;
 }
