@@ -11,7 +11,7 @@ import pytest
 from benchmarks import memory
 from benchmarks.contest import OURS
 from benchmarks.memory_programs import LOOPS, NUMPY, PROGRAMS
-from tests.support.live_memory import live_bytes
+from tests.support.live_memory import leave_out_what_is_there, live_bytes
 from tests.support.peak_memory import peak_bytes
 from uopc_core import context
 
@@ -20,6 +20,11 @@ BOUND = 1 << 20
 HALF = 5 * N  # bytes, a little more than half of what is added to an array: a copy that NumPy does not make is found
 # a write to most of an array that is computed with makes a new array, and fuses where kernels are compiled
 COPIES = {"heat in place, 30 steps": 1, "argsort": 1}  # indices are sorted by digits from one row to another
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _only_what_is_new() -> None:
+    leave_out_what_is_there()
 
 
 def growth_of(contestant: str, name: str) -> int:

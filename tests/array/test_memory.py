@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import uopc_array as xp
-from tests.support.live_memory import live_bytes
+from tests.support.live_memory import leave_out_what_is_there, live_bytes
 from uopc_core import context, plan_stats
 from uopc_core.ir.uop import node_count
 from uopc_core.runtime import pending
@@ -15,6 +15,11 @@ from uopc_core.runtime.execute import MAX_DEPTH
 
 N = 1 << 16
 ARRAY_BYTES = 8 * N
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _only_what_is_new() -> None:
+    leave_out_what_is_there()
 
 
 def _state() -> SimpleNamespace:
