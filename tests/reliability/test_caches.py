@@ -128,7 +128,7 @@ def answers(rng: random.Random, answer: dict[str, Any]) -> Any:
 
 
 def test_damaged_answers_about_the_compiler_are_asked_for_again(tmp_path, tries, filled):
-    for number in tries(short=2, full=60):
+    for number in tries(short=2, full=40):
         place = tmp_path / str(number)
         shutil.copytree(filled, place)
         place.chmod(0o700)

@@ -64,7 +64,7 @@ def test_an_interrupt_at_any_moment(tries, send):
 @pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["to the process", "to the group"])
 @pytest.mark.reliability
 def test_an_interrupt_while_the_compiler_is_looked_for(tries, send):
-    for number in tries(short=1, full=20):
+    for number in tries(short=1, full=12):
         with started(be_interrupted, 1, number) as child:
             child.wait_for("working")
             time.sleep(0.3 * random.Random(number).random())

@@ -104,9 +104,8 @@ TESTS = {
     "tests/codegen/test_movement.py": "",
     "tests/codegen/test_along_axes.py": "not int16 or shape2",
     "tests/runtime/test_execute.py": "",
-    # the kernels of other dtypes are those of float64 and complex64 with other names; three axes have all loops
-    "tests/runtime/test_reduction_order.py": "not float32 and not complex128 and not (complex64 and depends)"
-    " or complex64 and 11",
+    # the kernels of other dtypes are those of float64 and complex64 with other names
+    "tests/runtime/test_reduction_order.py": "not float32 and not complex128 and not (complex64 and depends)",
 }
 
 
@@ -126,7 +125,7 @@ def fuzz_sanitized(mode: str, n: int) -> list[str]:
 
 
 @pytest.mark.reliability
-@pytest.mark.parametrize(("mode", "n"), [("values", 24), ("jit", 12), ("grad", 4), ("vmap", 12), ("threads", 6)])
+@pytest.mark.parametrize(("mode", "n"), [("values", 16), ("jit", 8), ("grad", 4), ("vmap", 8), ("threads", 4)])
 def test_kernels_of_random_programs_touch_only_their_own_memory(environment, tries, mode, n):
     outcome = run_trial(fuzz_sanitized, mode, n, env=environment, seconds=800).check()
     assert outcome.value == []

@@ -89,7 +89,7 @@ LONG = pytest.mark.reliability
     "main", ["by a new function of jit", *[pytest.param(way, marks=LONG) for way in WAYS if "new" not in way]]
 )
 def test_a_handler_computes_while_the_main_thread_does(tries, main, handler):
-    for _ in tries(1, 3):
+    for _ in tries(1, 2):
         n, wrong = value_of(compute_under_signals, main, handler, 0.5)
         assert wrong == []
         tries.add(n)
@@ -158,7 +158,7 @@ while True:
 
 def test_a_job_that_is_told_to_end_saves_its_state(tries):
     """At any moment from the first call on, loading, planning, tracing and compiling included."""
-    for number in tries(3, 20):
+    for number in tries(3, 12):
         with started(SAVE) as child:
             child.wait_for("set")
             time.sleep(number * 0.1)
