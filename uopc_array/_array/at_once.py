@@ -308,7 +308,8 @@ def copied_at_once(cls: type[A], values: Any) -> A | None:
     if values.nbytes >= ALIGNED_BYTES:
         return cls._from_value(buffer_from_numpy(values).array)
     if dtype.char == "?":  # a byte of NumPy's may be any
-        return cls._from_value(np.asarray(np.not_equal(values.view(np.uint8), 0)))
+        truths = np.not_equal(values.view(np.uint8), 0)
+        return cls._from_value(truths if isinstance(values, np.generic) else np.asarray(truths))
     return cls._from_value(values.copy())
 
 
