@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 # Every kernel that a test makes is run by the interpreter too, and compared. uopc_core reads this when it is imported.
 os.environ.setdefault("UOPC_VERIFY", "1")
@@ -39,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_finish() -> None:
     """Forty thousand tests are objects too: whoever collects garbage need not look at them each time."""
+    given(st.none())(lambda _: None)()  # hypothesis asks at its first example who holds its generator, of the unfrozen
     gc.collect()
     gc.freeze()
 
