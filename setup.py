@@ -1,4 +1,4 @@
-"""The one part that is compiled at installation: the operators on small arrays, which do the same without it.
+"""The one part that is compiled at installation: operators, nodes and calls in C, which are done in Python without it.
 
 Everything else stands in pyproject.toml. Where there is no C compiler, or no headers of Python or NumPy, the package is
 installed without this.

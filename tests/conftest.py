@@ -1,6 +1,5 @@
 """What all tests share: verified kernels, hypothesis profiles, no floating-point warnings from NumPy."""
 
-import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ os.environ.setdefault("UOPC_VERIFY", "1")
 os.environ.setdefault("UOPC_AT_ONCE", "0")
 
 from tests.support.guard_pages import guard_every_plan
+from tests.support.live_memory import leave_out_what_is_there
 
 # The same examples in every run: a failure in CI is a failure at home. HYPOTHESIS_PROFILE=search looks for new ones.
 settings.register_profile(
@@ -41,8 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_finish() -> None:
     """Forty thousand tests are objects too: whoever collects garbage need not look at them each time."""
     given(st.none())(lambda _: None)()  # hypothesis asks at its first example who holds its generator, of the unfrozen
-    gc.collect()
-    gc.freeze()
+    leave_out_what_is_there()
 
 
 @pytest.fixture(autouse=True)
