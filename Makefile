@@ -44,7 +44,7 @@ test: $(VENV)/.ready-test
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 test-at-once: $(VENV)/.ready-test
-	OPENBLAS_NUM_THREADS=1 UOPC_AT_ONCE=32768 $(RUN) -m pytest -n $(WORKERS) $(AT_ONCE_TESTS) $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 UOPC_AT_ONCE=262144 $(RUN) -m pytest -n $(WORKERS) $(AT_ONCE_TESTS) $(PYTEST_ARGS)
 
 test-versions: $(VENV)/.ready-test
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n $(WORKERS) $(VERSION_TESTS) $(PYTEST_ARGS)
