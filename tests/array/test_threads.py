@@ -75,7 +75,7 @@ def test_threads_that_fill_parts_copy_the_whole_until_they_know_of_each_other(
             fill(x, k)
 
     run_together([partial(work, first) for first in range(4)])
-    assert copied.count(x.size) <= 4  # of 400 writes
+    assert copied.count(x.size) <= 16  # of 400 writes: each of four may read, hold and lose a race before it knows
     np.testing.assert_array_equal(np.asarray(x), np.arange(400.0)[:, None] + np.zeros(1000))
 
 

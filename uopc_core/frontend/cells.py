@@ -126,7 +126,8 @@ class Root:
         """Called by who has written to the memory."""
         thread = get_ident()
         if self._writer != thread:
-            self.is_shared = self._writer != 0
+            if self._writer:
+                self.is_shared = True
             self._writer = thread
 
     def is_still_shared(self) -> bool:
@@ -297,9 +298,12 @@ def node_apart(cell: Cell) -> UOp:
     node, alias = cell._own_node, cell._own_alias
     if alias is None or not alias.is_claim:
         return node
+    root = alias.root
     if not alias.writers or alias.era != _era:
-        cell._own_alias = alias.root
+        cell._own_alias = root
         return node
+    if root is not None:  # the writer has not noted itself yet, and may be stopped for long
+        root.is_shared = True
     return _copy_of(node)
 
 
@@ -533,6 +537,8 @@ def _enter(cell: Cell) -> _Claim | None:
                 detach(cell)
                 return None
             alias.writers += 1
+            if alias.root is not None:
+                alias.root.is_shared = True
             return alias
         alias = alias.root
     if cell._own_node.op is not _BUFFER or cell._own_node.flags or cell._own_node.arg is not cell._own_node.realized:
