@@ -25,6 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "once",
         "plain_trees",
         "recent",
+        "records",
         "settings",
     ),
     ("ir",),

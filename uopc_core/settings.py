@@ -10,13 +10,14 @@ import os
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from uopc_core.costs import AT_ONCE
 from uopc_core.errors import SettingsError
 from uopc_core.lazy import LazyModule
 from uopc_core.limits import usable_memory
+from uopc_core.records import record
 
 if TYPE_CHECKING:
     import pathlib
@@ -39,7 +40,7 @@ MAX_THREADS = 256  # what the C runtime has room for
 TIERS = ("auto", "compile", "interpret")  # who computes; see `runtime/executors.py`
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Settings:
     """One value per switch; the table below says what each means."""
 
@@ -54,7 +55,7 @@ class Settings:
     at_once: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Switch:
     """One row of the table.
 

@@ -9,7 +9,7 @@ Term: Foster et al. (2007), "Combinators for bidirectional tree transformations"
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from uopc_array._array.lens import Lens
 from uopc_array._array.strided import layout_of, strided_lens
 from uopc_core import Buffer, DType, Ops, UOp, as_dtype, composite, dtypes, is_bool, is_inexact, is_integer
+from uopc_core.records import record
 
 __all__ = [
     "MOVES",
@@ -44,7 +45,7 @@ MOVES: dict[Ops, Callable[[UOp, Any], UOp]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class MoveLens(Lens):
     """One of `MOVES`, made anew of whatever node the base has by now."""
 
@@ -81,7 +82,7 @@ class PartLens(Lens):
         return x.real if self.op is Ops.REAL else x.imag
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class BitsLens(Lens):
     """The bits as another dtype of the same size, or as the same one."""
 
@@ -94,7 +95,7 @@ class BitsLens(Lens):
         return x.view(self.dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class RowLens(Lens):
     """All elements in one row, of an array whose strides have no row: a view in the graph alone.
 
@@ -110,7 +111,7 @@ class RowLens(Lens):
         return layout_of((x.size,), x.dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class SpreadLens(Lens):
     """Elements seen several times along axes.
 
@@ -130,7 +131,7 @@ class SpreadLens(Lens):
         return np.broadcast_to(x, self.shape) if self.has_strides else layout_of(self.shape, x.dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class DiagonalLens(Lens):
     """A diagonal of two axes, as the last axis of what it gives."""
 

@@ -8,7 +8,6 @@ fold the row of all elements, one axis at a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from uopc_array._array.lens import Lens
 from uopc_core import DType, Ops, UOp, as_dtype, composite
+from uopc_core.records import record
 
 __all__ = ["StridedLens", "layout_of", "strided_lens"]
 
@@ -24,7 +24,7 @@ NumPyArray = np.ndarray[Any, Any]
 _Axis = tuple[int, int]  # extent above 1, and stride in elements
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class StridedLens(Lens):
     """A view of a row-major base.
 

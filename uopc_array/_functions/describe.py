@@ -15,13 +15,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from types import FunctionType, MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
+
+from uopc_core.records import record
 
 __all__ = ["ABSENT", "DESCRIPTIONS", "NOTHING", "Description", "Kind", "Parameter", "described", "description_of"]
 
@@ -67,7 +68,7 @@ _KIND_OF_ANNOTATION = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Parameter:
     """A parameter of a public function.
 
@@ -97,7 +98,7 @@ class Parameter:
         return value is default or (type(value) is type(default) and isinstance(value, str | int) and value == default)
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class Description:
     """What is known of a public function.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +12,7 @@ from uopc_array._functions.arguments import as_bits, as_real, as_real_floating
 from uopc_array._functions.describe import function_of_numpy
 from uopc_array._functions.ufunc import BinaryUfunc, PairUfunc, UnaryUfunc, entered
 from uopc_core import Ops, UOp, dtypes
+from uopc_core.records import record
 
 __all__ = [
     "ANY",
@@ -33,7 +33,7 @@ Prepare = Callable[[str, UOp], UOp]
 Binary = Ops | Callable[[UOp, UOp], Any]
 
 
-@dataclass(frozen=True)
+@record
 class Takes:
     """What a ufunc takes: how an operand is converted, the words for it, whether it computes in floating numbers."""
 

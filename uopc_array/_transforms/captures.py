@@ -16,7 +16,6 @@ import struct
 import sys
 import sysconfig
 from collections.abc import Collection, Hashable, Iterator
-from dataclasses import dataclass
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
@@ -37,6 +36,7 @@ from uopc_array._transforms.boxes import (
 )
 from uopc_array._transforms.transformed import TracedFunction
 from uopc_core import UOp
+from uopc_core.records import record
 
 __all__ = ["Reached", "Surroundings", "Walk", "array_key", "holds_traced", "is_object", "value_key"]
 
@@ -53,7 +53,7 @@ _COLLECTIONS = (list, tuple, dict, set, frozenset)
 _NO_OBJECTS = (type, ModuleType, BuiltinFunctionType, enum.Enum, BaseException, np.ndarray, *_ATOMS)
 
 
-@dataclass(frozen=True)
+@record
 class _Code:
     """The names in a function's code and in the functions inside it."""
 
@@ -133,7 +133,7 @@ def value_key(value: Any) -> Hashable:
     return kind, value
 
 
-@dataclass(frozen=True, eq=False)
+@record(eq=False)
 class _Identity:
     """A key for what is not hashable."""
 

@@ -6,7 +6,6 @@ import functools
 import weakref
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from uopc_array._transforms.boxes import AttributesBox, Box, DictBox, ListBox
 from uopc_array._transforms.captures import Walk, array_key, is_object, value_key
 from uopc_array._transforms.trees import flatten, unflatten
 from uopc_core.errors import TraceError
+from uopc_core.records import record
 
 __all__ = ["NUMBERS", "Arguments", "Memo", "SharedView", "box_of", "containers_among", "views_among", "with_bases"]
 
@@ -26,7 +26,7 @@ _ARRAYS: tuple[type[Any], ...] = (Array, np.ndarray, np.generic)
 NUMBERS = frozenset({int, float, complex})
 
 
-@dataclass(frozen=True)
+@record
 class _Static:
     """An argument that is part of the structure: a trace is kept for each of its values."""
 

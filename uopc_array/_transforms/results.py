@@ -18,25 +18,26 @@ from uopc_array._transforms.captures import Walk
 from uopc_array._transforms.trees import TreeDef, flatten_until, unflatten
 from uopc_core import UOp
 from uopc_core.errors import TraceError
+from uopc_core.records import record
 
 __all__ = ["CallResults", "Constant", "Encoder", "Made", "Template"]
 
 
-@dataclass(frozen=True)
+@record
 class _Given:
     """An input as it is."""
 
     number: int
 
 
-@dataclass(frozen=True)
+@record
 class Made:
     """A new array or number on the node of this number."""
 
     number: int
 
 
-@dataclass(frozen=True)
+@record
 class _ViewOf:
     """A view of another array."""
 
@@ -44,14 +45,14 @@ class _ViewOf:
     lenses: tuple[Lens, ...]
 
 
-@dataclass(frozen=True)
+@record
 class _Owner:
     """A list, a dict or an object that is older than the trace."""
 
     number: int
 
 
-@dataclass(frozen=True)
+@record
 class Constant:
     value: Any
 
@@ -60,7 +61,7 @@ _ITERATOR: type[Any] = Iterator
 _Part = _Given | Made | _ViewOf | _Owner | Constant
 
 
-@dataclass(frozen=True)
+@record
 class Template:
     """A nested container of parts."""
 

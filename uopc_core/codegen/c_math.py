@@ -7,12 +7,11 @@ of 16 and pads the last.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from uopc_core.codegen.c_types import C_TYPES, WIDE
 from uopc_core.codegen.helpers import Need, helper
 from uopc_core.dtype import DType, dtypes, is_complex, is_float
 from uopc_core.ir.op import Ops
+from uopc_core.records import record
 
 __all__ = [
     "COMPLEX_MATH",
@@ -28,7 +27,7 @@ __all__ = [
 _VECTOR, _SIMD = '__attribute__((simd("notinbranch")))', "#pragma omp simd"
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class MathFunction:
     """A function of libm; `vector`: libmvec's form of it was found to be within 4 ulp, special values right."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 
 from uopc_core.codegen.c_columns import LINE_BYTES
 from uopc_core.codegen.c_reduce import EXTREMES, has_order_of_zeros
@@ -26,6 +25,7 @@ from uopc_core.loop.loop_ir import (
     Store,
 )
 from uopc_core.loop.optimise import used_names
+from uopc_core.records import record
 
 __all__ = [
     "TURNED_ROWS",
@@ -108,7 +108,7 @@ def turned_columns(inner: Loop, loads: Sequence[Load]) -> int:
     return max(_TURNED_COLUMNS, LINE_BYTES // max(s.dtype.itemsize for s in loads))
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Search:
     """A row of which the first place is wanted where a condition holds.
 

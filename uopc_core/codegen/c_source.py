@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from uopc_core.codegen.c_loops import LoopWriter
 from uopc_core.codegen.c_types import C_TYPES
@@ -19,6 +19,7 @@ from uopc_core.loop.fuse import lower_group
 from uopc_core.loop.loop_ir import LoopNest, Memory, print_function
 from uopc_core.loop.verify import verify_function
 from uopc_core.loop.windows import Form, Windowed, lower_form
+from uopc_core.records import record
 from uopc_core.schedule.kernel import Alike, KernelCall, alike
 from uopc_core.settings import current
 
@@ -35,7 +36,7 @@ _PARTS_BYTES = 16 * MAX_PARTS  # for the results of parts of one reduction
 _SCALAR = "typedef union { int64_t i; uint64_t u; double f; double c[2]; } uopc_scalar;"
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class _Form:
     """A function before its numbers are settled.
 
@@ -74,7 +75,7 @@ class _Form:
         return "\n".join((text, exported, call, "}", "")), entry
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class CSource:
     """C of one function and what to call it with.
 
@@ -268,7 +269,7 @@ def _text(prelude: Mapping[str, str], body: str) -> str:
     return "\n".join((*prelude.values(), "", body))
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class _Lifted:
     """The C of a function with all places as parameters.
 

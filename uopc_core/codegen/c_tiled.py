@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from uopc_core.codegen.c_products import need_tiled_product
 from uopc_core.codegen.c_source import CSource, source_of
 from uopc_core.codegen.c_types import C_TYPES
 from uopc_core.codegen.c_writer import Writer
 from uopc_core.dtype import DType
+from uopc_core.records import record
 
 __all__ = ["Matrices", "render_tiled_product"]
 
@@ -17,7 +17,7 @@ _ROWS, _COLUMNS = 64, 1024  # of a single product, that one thread computes at a
 _PER_STEP = 8  # multiplications in the time of an operation of an element, roughly
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Matrices:
     """Where matrices lie in a slot: bytes to the first, and from one matrix, row and column to the next."""
 

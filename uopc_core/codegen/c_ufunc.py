@@ -7,7 +7,6 @@ stride and place.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from uopc_core.codegen.c_math import COMPLEX_MATH, is_math, need_block_function, render_complex_math
 from uopc_core.codegen.c_ops import C_OPS
@@ -16,11 +15,12 @@ from uopc_core.codegen.c_writer import Writer
 from uopc_core.costs import LOOP_BLOCK
 from uopc_core.dtype import SHORT_NAMES, DType, is_complex, real_dtype
 from uopc_core.ir.op import BINARY, Ops
+from uopc_core.records import record
 
 __all__ = ["LoopSource", "join_loops", "loop_source", "render_loop"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class LoopSource:
     """C of one loop.
 

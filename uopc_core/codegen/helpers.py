@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from uopc_core.codegen.c_types import C_TYPES, WIDE
 from uopc_core.dtype import SHORT_NAMES, DType, dtypes, real_dtype
+from uopc_core.records import record
 
 __all__ = ["HEADERS", "Combine", "Need", "definitions", "helper"]
 
@@ -81,7 +81,7 @@ def _add_parts(capitals: str, dtype: DType, words: dict[str, str], parts: dict[s
         words["WIDE"], parts["W"] = WIDE[dtype]
 
 
-@dataclass(frozen=True)
+@record
 class _Copy:
     """How definitions are copied into one source."""
 

@@ -8,7 +8,7 @@ the blocks: elements are independent, integers exact, and floating-point numbers
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -20,6 +20,7 @@ from uopc_core.interpret.numpy_ops import NUMPY_OPS
 from uopc_core.interpret.reductions import Runs, can_be_cut, pieces, reduction
 from uopc_core.ir.op import ELEMENTWISE, VIEW_OPS, Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.records import record
 
 __all__ = ["BlockGroup", "find_groups"]
 
@@ -32,7 +33,7 @@ _PLAIN = frozenset({Ops.CAST, Ops.BITCAST, Ops.REAL, Ops.IMAG, Ops.WHERE, Ops.CO
 _VIEWS = VIEW_OPS - {Ops.RESHAPE}  # what a row of all elements is a copy of
 
 
-@dataclass(frozen=True)
+@record
 class BlockGroup:
     """Nodes that are evaluated together: an expression, or a reduction of one whose axes may be permuted first.
 
@@ -128,7 +129,7 @@ def _is_worth_it(group: BlockGroup) -> bool:
     return bool(group.inside) or (root.arg[1] > 1 and is_inexact(root.dtype) and root.src[0].op in _VIEWS)
 
 
-@dataclass(frozen=True)
+@record
 class _Counter:
     """The numbers from 0 along an axis, or down to 0 from `last`, made where they are asked for."""
 

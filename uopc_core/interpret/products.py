@@ -8,7 +8,6 @@ the order of `reductions`, so that a call has the bits of the steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -19,6 +18,7 @@ from uopc_core.dtype import DType, is_inexact, is_integer
 from uopc_core.interpret.loops import LoopKey, loop_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.records import record
 
 __all__ = ["LONGEST_ROW", "SmallProduct", "find_product"]
 
@@ -27,7 +27,7 @@ LONGEST_ROW = 1024  # elements of a row; a longer one is no small matter
 _vecdot: Any = np.vecdot
 
 
-@dataclass(frozen=True)
+@record
 class SmallProduct:
     """``sum(x * y, -1)``, where axes of `x` and `y` are those of the product without those of extent 1.
 

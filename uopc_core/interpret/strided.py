@@ -8,7 +8,6 @@ assignment to a part of a copy, or of the array itself where nobody needs it any
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -18,6 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.records import record
 
 __all__ = ["StridedSlice", "Write", "find_writes", "strided_slice"]
 
@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 _MOVES = frozenset({Ops.PAD, Ops.SHRINK, Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP})
 
 
-@dataclass(frozen=True)
+@record
 class StridedSlice:
     """Every `steps[axis]`-th element of `source` from the first on, each axis with one of extent 1 behind it."""
 
@@ -70,7 +70,7 @@ def _with_columns(steps: Iterable[int]) -> tuple[Any, ...]:
     return tuple([part for step in steps for part in (slice(None, None, step), None)])
 
 
-@dataclass(frozen=True)
+@record
 class Write:
     """`value` in a part of `base`.
 

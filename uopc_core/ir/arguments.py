@@ -7,13 +7,13 @@ for the node with 1 by whoever makes that.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 from typing import Any, cast
 
 from uopc_core.dtype import DTYPES
 from uopc_core.ir.op import REDUCIBLE, SCANNABLE, SCATTER_MODES, Ops
 from uopc_core.ir.region import Region
+from uopc_core.records import record
 
 __all__ = ["FIELDS", "Check", "Field", "field_values", "is_dtype", "is_flag", "is_natural", "is_shape", "is_text"]
 __all__ += ["is_tuple_of", "one_of"]
@@ -24,7 +24,7 @@ MAX_AXES = 64  # of a NumPy array, which any node may have to become
 MAX_ELEMENTS = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Field:
     """One part of an argument.
 

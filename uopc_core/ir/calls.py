@@ -7,12 +7,12 @@ well, below the movement that it is read through, so that what is stored for the
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 
 from uopc_core.dtype import DType
 from uopc_core.ir.op import VIEW_OPS, Ops
 from uopc_core.ir.region import MAX_HEIGHT, Line, Region
 from uopc_core.ir.uop import TYPED_BY_DTYPE, UOp, walk
+from uopc_core.records import record
 
 __all__ = ["Closed", "Passed", "call_region", "close", "in_place", "instance", "key_of_call"]
 
@@ -34,14 +34,14 @@ def call_region(region: Region, arguments: tuple[UOp, ...], output: int) -> UOp:
     return UOp.new(_CALL, arguments, (region, output))
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Passed:
     """A result that is an input."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Closed:
     """A graph as a function of its inputs: a region, and what to call it with.
 

@@ -7,11 +7,11 @@ modes of differentiation and batching look it up by name. Nothing here names a p
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from uopc_core.dtype import DType
 from uopc_core.ir.arguments import Field
+from uopc_core.records import record
 
 if TYPE_CHECKING:
     from uopc_core.ir.uop import UOp
@@ -24,7 +24,7 @@ Params = tuple[Hashable, ...]
 NO_PARAMS = Field("params", lambda params: params == (), "()")
 
 
-@dataclass(frozen=True)
+@record
 class Extern:
     """A host function with everything the graph needs to know of it.
 

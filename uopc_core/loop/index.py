@@ -8,8 +8,9 @@ positive constant.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd
+
+from uopc_core.records import record
 
 __all__ = [
     "ZERO",
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Var:
     """The variable of a loop over ``lo <= v < hi``."""
 
@@ -48,7 +49,7 @@ class Var:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Value:
     """An index that was read from memory and checked: ``0 <= name < size``."""
 
@@ -63,7 +64,7 @@ class Value:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Div:
     """``floor(expr / by)``."""
 
@@ -78,7 +79,7 @@ class Div:
         return f"({self.expr})//{self.by}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Mod:
     """``expr - by * floor(expr / by)``."""
 
@@ -317,7 +318,7 @@ def unflatten(flat: Index, shape: Sequence[int]) -> tuple[Index, ...]:
     return (flat, *reversed(out)) if shape else ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Cond:
     """``expr >= 0``."""
 

@@ -7,13 +7,14 @@ concrete here; which of them become run-time parameters is decided when C is wri
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from uopc_core.dtype import DType, name_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.text import literal_text
 from uopc_core.loop.index import Cond, Index, Var
+from uopc_core.records import record
 
 __all__ = [
     "Acc",
@@ -49,7 +50,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Const:
     """A literal operand."""
 
@@ -64,7 +65,7 @@ class Const:
 LoopOperand = str | Const  # the name of a result, or a literal
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Load:
     """An element of a buffer, or 0 where a guard does not hold."""
 
@@ -75,7 +76,7 @@ class Load:
     guard: tuple[Cond, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Compute:
     """An elementwise op on scalars. `of` is the dtype of its operands."""
 
@@ -86,7 +87,7 @@ class Compute:
     of: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class IndexValue:
     """The value of an index expression, converted to `dtype`."""
 
@@ -95,7 +96,7 @@ class IndexValue:
     index: Index
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Random:
     """Random bits for a position."""
 
@@ -105,7 +106,7 @@ class Random:
     index: Index
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Holds:
     """Whether all conditions hold."""
 
@@ -114,7 +115,7 @@ class Holds:
     conds: tuple[Cond, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class CheckIndex:
     """An index of the user's, from the end if negative, checked against `size`. 0 where the guard does not hold."""
 
@@ -127,7 +128,7 @@ class CheckIndex:
     guard: tuple[Cond, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Store:
     buffer: int
     index: Index
@@ -135,7 +136,7 @@ class Store:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Update:
     """Combine a value into an element: "set" "add" "mul" "max" "min"."""
 
@@ -146,7 +147,7 @@ class Update:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Accumulate:
     """Combine a value into the accumulator `acc`."""
 
@@ -159,7 +160,7 @@ Effect = Store | Update | Accumulate
 Statement = Result | Effect
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Acc:
     """An accumulator: after its reduction, `name` is the result."""
 
@@ -168,7 +169,7 @@ class Acc:
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Loop:
     """A loop over all values of `var`.
 
@@ -185,14 +186,14 @@ class Loop:
     tiled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Scope:
     """Statements whose names are local."""
 
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class RowReduce:
     """Reductions that end in one number each: many accumulators, combined in a fixed tree.
 
@@ -214,7 +215,7 @@ class RowReduce:
     part: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class TileReduce:
     """Reductions of many columns at once: `body` accumulates into a row along `var`, `post` uses the results.
 
@@ -230,7 +231,7 @@ class TileReduce:
     parallel: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Scan:
     """A running accumulator: `name` is its value after each Accumulate."""
 
@@ -238,7 +239,7 @@ class Scan:
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Unless:
     """Skipped where two buffers are the same memory."""
 
@@ -250,7 +251,7 @@ Item = Statement | Loop | Scope | RowReduce | TileReduce | Scan | Unless
 Block = tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Memory:
     """Memory that a function works on: `slot` of the plan; a `row` of scratch exists once per thread.
 
@@ -266,7 +267,7 @@ class Memory:
     offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class LoopNest:
     """A whole kernel: one C function.
 

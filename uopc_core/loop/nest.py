@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import prod
 
@@ -56,6 +56,7 @@ from uopc_core.loop.space import (
     settle,
     space_of,
 )
+from uopc_core.records import record
 
 __all__ = [
     "CROSSED_ELEMENTS",
@@ -72,7 +73,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Nest:
     """A kernel as loops: `extent` is that of the parallel loop, `letter` says which kind of kernel it is, `parts` are
     those of its function.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from uopc_core.dtype import DType, dtypes, is_inexact, is_integer
@@ -13,6 +13,7 @@ from uopc_core.loop.index import Index, Var, flatten, position
 from uopc_core.loop.loop_ir import Acc, Accumulate, Const, Statement, Store, Update
 from uopc_core.loop.optimise import find_split, live_statements
 from uopc_core.loop.rangeify import Coords, InputName, Lowering, wrapped
+from uopc_core.records import record
 from uopc_core.schedule.kernel import Kernel
 from uopc_core.schedule.kernelize import MAX_INLINE_REDUCE, is_inline_reduce
 
@@ -40,7 +41,7 @@ IN_TURN = MAX_INLINE_REDUCE  # elements that a reduction combines one after the 
 _MAX_SPLITS = 12  # each lowers the kernel again; a quotient that is left is computed for each element, and is right
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Space:
     """What a kernel iterates over: `kept` axes, then those that its `reductions` reduce."""
 
@@ -93,7 +94,7 @@ def _extreme(dtype: DType, lowest: bool) -> Any:
 # ---------------------------------------------------------------------------------------------------------- coordinates
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Axes:
     """The loops over some axes, and the coordinates that their variables stand for. Axes of extent 1 have no loop."""
 
@@ -122,7 +123,7 @@ class Axes:
 NO_AXES = Axes((), ())
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Lowered:
     """Statements of the full space, then those of the kept axes, which take the accumulators."""
 
@@ -152,7 +153,7 @@ def settle(lower: Lower, kept: Axes, reduced: Axes) -> tuple[Lowered, Axes, Axes
 # -------------------------------------------------------------------------------------------------------------- kernels
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class BoundKernel:
     """A kernel with its memory.
 

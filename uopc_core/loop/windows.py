@@ -8,7 +8,7 @@ what writes a box of an array that nobody reads any more writes no more than the
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
@@ -17,6 +17,7 @@ from uopc_core.loop.loop_ir import Block, Load, Loop, LoopNest, Store, Unless
 from uopc_core.loop.lower import Parameters, accesses, finish_function, work_of
 from uopc_core.loop.nest import Nest, build_nest, mark_parallel
 from uopc_core.loop.space import BoundKernel, space_of
+from uopc_core.records import record
 from uopc_core.schedule.boxes import Bounds, BoxWrite, are_apart, box_write, is_inside
 from uopc_core.schedule.kernel import Kernel, KernelCall
 
@@ -25,7 +26,7 @@ __all__ = ["Form", "Windowed", "lower_form", "lower_windowed", "over_windows", "
 Strides = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class BoxForm:
     """The box that is written.
 
@@ -42,7 +43,7 @@ class BoxForm:
     apart: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Form:
     """What calls have in common with all that differ from them in slots, scalars and places alone.
 
@@ -62,7 +63,7 @@ class Form:
     box: BoxForm | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Windowed:
     """A call as one of its form.
 

@@ -8,7 +8,6 @@ Source: https://numpy.org/doc/stable/user/basics.indexing.html
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from uopc_core.dtype import dtypes, is_bool
@@ -16,13 +15,14 @@ from uopc_core.errors import IndexBoundsError, ShapeError
 from uopc_core.ir import Ops, UOp, composite
 from uopc_core.numerics.boxes import box_of
 from uopc_core.recent import Recent
+from uopc_core.records import record
 
 __all__ = ["Moves", "ParsedKey", "advanced_orders", "moves_of", "parse", "picked", "read", "view_of"]
 
 _FULL = slice(None)
 
 
-@dataclass(frozen=True)
+@record
 class ParsedKey:
     """A key with one entry for each axis of the operand.
 

@@ -9,19 +9,20 @@ Source: https://numpy.org/neps/nep-0050-scalar-promotion.html, https://pytorch.o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from uopc_core.dtype import DTYPES, DType, as_dtype, dtypes
 from uopc_core.ir import Scalar
+from uopc_core.records import record
 
 __all__ = ["Promotion", "kind_of_scalar"]
 
 _CATEGORIES = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 
 
-@dataclass(frozen=True)
+@record
 class Promotion:
     """Rules of promotion, as tables by dtype.
 

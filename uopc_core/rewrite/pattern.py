@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 from inspect import signature
 
 from uopc_core.dtype import DType
 from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import Scalar, UOp
+from uopc_core.records import record
 
 __all__ = [
     "COMMUTATIVE",
@@ -101,7 +101,7 @@ class Pattern:
         return node(Ops.NOT, self)
 
 
-@dataclass(frozen=True)
+@record
 class Variable(Pattern):
     """Any node; with `of_constants` only a constant."""
 
@@ -117,7 +117,7 @@ class Variable(Pattern):
         return not self.of_constants or const_of(x) is not None
 
 
-@dataclass(frozen=True)
+@record
 class Literal(Pattern):
     """A constant of this value; 0.0 and -0.0 differ."""
 
@@ -138,7 +138,7 @@ def _signs_of_zero(value: Scalar) -> tuple[float, float]:
     return math.copysign(1, z.real), math.copysign(1, z.imag)
 
 
-@dataclass(frozen=True)
+@record
 class Node(Pattern):
     """A node of this op whose sources match. What a commutative node inside another matched first is not tried anew."""
 

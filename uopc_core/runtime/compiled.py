@@ -7,7 +7,6 @@ Temporaries of kernels live in one arena per run, and outputs are new buffers; s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from uopc_core.dtype import dtypes
 from uopc_core.errors import CompileError
 from uopc_core.interpret.externs import call_extern
 from uopc_core.ir.extern import EXTERNS
+from uopc_core.records import record
 from uopc_core.runtime.buffer import Buffer, with_room
 from uopc_core.runtime.cache import compile_ahead, compile_many, is_compiled
 from uopc_core.runtime.executors import COMPILE, DirectCall, PreparedPlan
@@ -58,7 +58,7 @@ class _Host:
         self.into = EXTERNS[call.name].into
 
 
-@dataclass(frozen=True)
+@record
 class _Inner:
     """A call of a region between programs, with its plan compiled."""
 

@@ -7,7 +7,6 @@ compares no names, so a further executor is a class and a row (see `docs/contrib
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,6 +14,7 @@ from uopc_core.costs import COMPILE_WORK
 from uopc_core.dtype import DType
 from uopc_core.ir.uop import Shape
 from uopc_core.lazy import LazyModule
+from uopc_core.records import record
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.schedule.steps import PerPlan, Plan
 from uopc_core.settings import current, set_tiers
@@ -56,7 +56,7 @@ class PreparedPlan(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class DirectCall:
     """What a run of a compiled plan does, where that is one call of a program.
 

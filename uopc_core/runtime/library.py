@@ -10,10 +10,11 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 from _cffi_backend import FFI  # the part of cffi that reads C types by itself; `cffi.FFI` would load pycparser, 50 ms
+
+from uopc_core.records import record
 
 __all__ = ["CFunction", "Library", "can_load", "ffi"]
 
@@ -77,7 +78,7 @@ class Library:
             close(self._handle)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(slots=True, eq=False)
 class CFunction:
     """The address of a compiled function, and the library that must live as long as the address is used."""
 

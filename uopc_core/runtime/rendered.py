@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from uopc_core.collector import without_collection
 from uopc_core.loop.fuse import fuse_rows, lower_group, needed_outside
 from uopc_core.loop.loop_ir import print_function
 from uopc_core.loop.windows import Windowed, lower_windowed, over_windows, written_base
+from uopc_core.records import record
 from uopc_core.runtime.interpreted import HostInputs, product_in_tiles
 from uopc_core.runtime.toolchain import find_toolchain
 from uopc_core.schedule.kernel import KernelCall
@@ -64,7 +65,7 @@ def _matrices(slot: int, view: Any, memory: Any) -> Matrices:
     return Matrices(slot, start, view.strides if view.ndim > 2 else (0, *view.strides))
 
 
-@dataclass(frozen=True)
+@record
 class Fused:
     """Kernels that run as one function, and the slots among those that they write which somebody else reads.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -20,6 +19,7 @@ from uopc_core.dtype import DType, dtypes
 from uopc_core.errors import CompileError, IndexBoundsError
 from uopc_core.forks import in_forked_child
 from uopc_core.once import once
+from uopc_core.records import record
 from uopc_core.runtime.background import in_background
 from uopc_core.runtime.buffer import Buffer
 from uopc_core.runtime.cache import object_with
@@ -46,7 +46,7 @@ _NO_SCRATCH = "no scratch memory for a kernel"
 _NO_COMPILER = "there is no C compiler: install one, or name it with CC"
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class ProgramStep:
     """One kernel and what it is called with.
 
@@ -222,7 +222,7 @@ class CompiledProgram:
         return int(ffi.cast("uintptr_t", self._keep(content)))
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class _Runtime:
     """The two entries of runtime.c."""
 

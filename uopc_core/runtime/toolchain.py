@@ -20,7 +20,7 @@ import subprocess
 import sys
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import count, takewhile
 from math import ceil
@@ -32,6 +32,7 @@ from uopc_core.errors import SettingsError
 from uopc_core.forks import in_forked_child
 from uopc_core.lazy import LazyModule
 from uopc_core.once import once
+from uopc_core.records import record
 from uopc_core.runtime import probe
 from uopc_core.runtime.folder import cache_folder, leave_folder, read_file, replace_file
 from uopc_core.runtime.library import Library, can_load
@@ -58,7 +59,7 @@ _RUNTIME_FLAGS = ("-std=gnu99", "-O2", *_SAFE, "-fPIC", "-shared", "-pthread", "
 _SPLIT_STACK = "-fsplit-stack"  # cannot be undone by all compilers, nor found by running the probe
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class Toolchain:
     """A compiler that has been seen to work.
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from uopc_core.costs import MAX_BOX_ELEMENTS
 from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.records import record
 
 __all__ = ["Bounds", "BoxWrite", "are_apart", "box_write", "is_inside"]
 
 Bounds = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(slots=True)
 class BoxWrite:
     """What a node is that writes a box.
 

@@ -8,13 +8,13 @@ only moves an argument is done outside.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 from uopc_core.ir.calls import Closed, close, in_place, key_of_call
 from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.region import Region
 from uopc_core.ir.uop import UOp, walk
+from uopc_core.records import record
 from uopc_core.schedule.kernelize import peel_movement, view_over
 
 __all__ = ["fit_calls"]
@@ -61,7 +61,7 @@ def _fitted(region: Region, arguments: Sequence[UOp], numbers: tuple[int, ...]) 
     return fit.over(list(cores))
 
 
-@dataclass(frozen=True)
+@record
 class _Fitted:
     """A region for arguments of one form.
 

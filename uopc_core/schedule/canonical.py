@@ -11,7 +11,6 @@ change the key.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from uopc_core.ir.calls import call_region, close, instance, key_of_call
@@ -20,6 +19,7 @@ from uopc_core.ir.number_text import number_text
 from uopc_core.ir.op import ALONG_AXES, CALLS, ELEMENTWISE, FOR_DERIVATIVES, Ops
 from uopc_core.ir.region import Region
 from uopc_core.ir.uop import TYPED_BY_DTYPE, Scalar, UOp, walk
+from uopc_core.records import record
 
 __all__ = ["WORTH_KEEPING", "Bindings", "Canonical", "Key", "canonicalise", "is_literal", "params_of", "rebuild"]
 
@@ -295,7 +295,7 @@ def _broadcast(scalar: UOp, shape: Iterable[int]) -> UOp:
 # ------------------------------------------------------------------------------------------------------------ regions
 
 
-@dataclass(frozen=True)
+@record
 class _Lifted:
     """A region whose changing constants are arguments: one plan serves all that differ in these alone.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp, walk
 from uopc_core.lazy import late_property
+from uopc_core.records import record
 
 __all__ = ["Alike", "Kernel", "KernelCall", "alike"]
 
 
-@dataclass(frozen=True)
+@record
 class Kernel:
     """What one kernel computes.
 
@@ -43,7 +43,7 @@ class Kernel:
         return tuple([kinds[i] for i in range(self.n_params)])
 
 
-@dataclass(frozen=True)
+@record
 class KernelCall:
     """A kernel with the plan's slots for its inputs and outputs.
 
@@ -66,7 +66,7 @@ class KernelCall:
         return self.outputs
 
 
-@dataclass(frozen=True)
+@record
 class Alike:
     """What calls have in common with all that differ from them in the numbers of slots and scalars alone.
 

@@ -7,14 +7,15 @@ Method: best fit over a free list in the order of the steps, neighbours merged a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from uopc_core.records import record
 
 __all__ = ["Lifetime", "place"]
 
 ALIGNMENT = 64
 
 
-@dataclass(frozen=True)
+@record
 class Lifetime:
     """`size_bytes` of memory, written first in step `born` and read last in step `dies`."""
 

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from uopc_core.dtype import DType
 from uopc_core.ir.uop import Scalar, UOp
 from uopc_core.lazy import late_property
+from uopc_core.records import record
 from uopc_core.schedule.kernel import Kernel, KernelCall
 
 __all__ = ["ExternCall", "HostInput", "PerPlan", "Plan", "PlanStep", "RegionCall", "ScalarInput", "Slot"]
@@ -17,7 +18,7 @@ __all__ = ["ExternCall", "HostInput", "PerPlan", "Plan", "PlanStep", "RegionCall
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@record
 class Slot:
     """A piece of memory in a plan: an input, a temporary or an output."""
 
@@ -29,7 +30,7 @@ class Slot:
         return prod(self.shape) * self.dtype.itemsize
 
 
-@dataclass(frozen=True)
+@record
 class HostInput:
     """An operand of a host call: `view` is a graph of movement ops over PARAM 0, which is `slot`."""
 
@@ -37,7 +38,7 @@ class HostInput:
     view: UOp
 
 
-@dataclass(frozen=True)
+@record
 class ExternCall:
     """One call of a registered host function; `outputs` are pairs of its output number and the slot it goes to."""
 
@@ -55,14 +56,14 @@ class ExternCall:
         return tuple([slot for _, slot in self.outputs])
 
 
-@dataclass(frozen=True)
+@record
 class ScalarInput:
     """The run-time scalar of this number, of the plan that a region is called in."""
 
     number: int
 
 
-@dataclass(frozen=True)
+@record
 class RegionCall:
     """One run of the plan of a region, with temporaries that exist in the meantime only.
 

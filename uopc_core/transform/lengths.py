@@ -8,13 +8,13 @@ comes from the slope of the length.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from math import nan
 
 from uopc_core.dtype import is_complex
 from uopc_core.ir.composite import const_of
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.records import record
 
 __all__ = ["POWERS", "Power", "power_of_length"]
 
@@ -22,7 +22,7 @@ POWERS = frozenset({Ops.MUL, Ops.POW})  # what may be the power of a length
 Tangents = tuple[UOp | None, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Power:
     """A node as a function of what is below its length.
 

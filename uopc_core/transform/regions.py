@@ -10,13 +10,13 @@ that nobody reads, and no plan has those. What is made of a region is kept with 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from uopc_core.dtype import dtypes
 from uopc_core.ir.calls import Closed, close, instance
 from uopc_core.ir.op import Ops
 from uopc_core.ir.region import Region
 from uopc_core.ir.uop import UOp, walk
+from uopc_core.records import record
 from uopc_core.transform.flow import Active, Flow, Mask
 
 __all__ = ["OF_REGION", "pull_call", "push_call"]
@@ -29,7 +29,7 @@ Pull = Callable[[Sequence[UOp], Sequence[tuple[UOp, Flow]], Sequence[UOp]], list
 _Pattern = tuple[bool | None, ...]  # of flows: None where there is none, else whether it has a mask
 
 
-@dataclass(frozen=True)
+@record
 class _Result:
     """A flow that comes out.
 
@@ -44,7 +44,7 @@ class _Result:
     given: int | None = None
 
 
-@dataclass(frozen=True)
+@record
 class _Derivative:
     """The derivative of a region for one pattern of flows: of parameters and flows the flows that come out."""
 

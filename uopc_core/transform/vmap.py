@@ -7,7 +7,6 @@ broadcast where the two meet. Nothing is computed element by element but host fu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from uopc_core.dtype import dtypes
@@ -19,11 +18,12 @@ from uopc_core.ir.op import ELEMENTWISE, IDENTITIES, LEAVES, Ops
 from uopc_core.ir.region import Region
 from uopc_core.ir.squares import squares64
 from uopc_core.ir.uop import TRACED, UOp, walk
+from uopc_core.records import record
 
 __all__ = ["BATCHING", "Batching", "Operands", "batch"]
 
 
-@dataclass(frozen=True)
+@record
 class Operands:
     """The sources of a node after batching.
 
