@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from dataclasses import field
+from functools import cache, lru_cache
 from pathlib import Path
 
 from uopc_core.codegen.c_types import C_TYPES, WIDE
@@ -43,6 +44,14 @@ def definitions() -> dict[str, str]:
             if match is not None:
                 found[match[match.lastindex or 0]] = chunk.strip("\n")
     return found
+
+
+@cache
+def _words_of(name: str) -> tuple[str, ...]:
+    """The words in the definition `name`, each once, that may be names of definitions."""
+    known = definitions()
+    words = [word for word, _ in _WORD.findall(_COMMENT.sub("", known[name]))]
+    return tuple([word for word in dict.fromkeys(words) if word in known or _PART.search(word)])
 
 
 def helper(
@@ -86,20 +95,22 @@ class _Copy:
     """How definitions are copied into one source."""
 
     need: Need
-    words: Mapping[str, str]
+    words: dict[str, str]  # as they are in the source
     parts: Mapping[str, str]
     names: Mapping[str, str]  # among these, as they are written in the headers
     combine: Mapping[str, Combine | None]
+    added: set[str] = field(default_factory=set[str])
 
     def add(self, name: str) -> str:
         name = self.definition(name) or name
-        text = definitions()[name]
-        used = [self.definition(word) for word, _ in _WORD.findall(_COMMENT.sub("", text))]
-        for other in dict.fromkeys(used):
+        called = self.spelled(name)
+        if name in self.added:
+            return called
+        self.added.add(name)
+        for other in dict.fromkeys([self.definition(word) for word in _words_of(name)]):
             if other is not None and other != name:
                 self.add(other)
-        called = self.spelled(name)
-        self.need(called, _WORD.sub(self.replaced, self.combined(text)))
+        self.need(called, _WORD.sub(self.replaced, self.combined(definitions()[name])))
         return called
 
     def definition(self, word: str) -> str | None:
@@ -113,9 +124,10 @@ class _Copy:
 
     def spelled(self, word: str) -> str:
         """`word` as it is in the source."""
-        if word in self.words:
-            return self.words[word]
-        return _PART.sub(lambda part: self.parts.get(part[0], part[0]), word)
+        found = self.words.get(word)
+        if found is None:
+            found = self.words[word] = _PART.sub(lambda part: self.parts.get(part[0], part[0]), word)
+        return found
 
     def replaced(self, match: re.Match[str]) -> str:
         text = self.spelled(match[1])

@@ -1,8 +1,7 @@
 """Run a plan interpreted or compiled, whichever gives the value sooner: the executor of tier "auto".
 
-No value depends on who computes. So the choice depends on the plan and on how often this process has run it, never on
-time; and on what has been compiled on this machine only where a first value would have to wait for a compiler in any
-case.
+No value depends on who computes. So the choice depends on the plan, on how often this process has run it and on what
+has been compiled on this machine, never on time.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from uopc_core.costs import BACKGROUND_WORK, LATER_BY, START_LINES
+from uopc_core.costs import BACKGROUND_WORK, LATER_BY, SOON_WRITTEN, START_LINES
 from uopc_core.errors import CompileError
 from uopc_core.ir.op import LEAVES, MOVEMENT
 from uopc_core.ir.uop import walk
@@ -36,8 +35,8 @@ class AutoPlan:
     """A plan whose first run is interpreted, where it is of moderate size, while its kernels are compiled in the
     background for the next.
 
-    A plan all of whose kernels have been used before, with other shapes perhaps, is run as compiled code at once, and
-    so is one whose kernels are compiled sooner than the loops of the interpreter. Without a compiler everything is
+    A plan all of whose kernels have been used or compiled before, with other shapes perhaps, is run as compiled code at
+    once, and so is one whose kernels are compiled sooner than the loops of the interpreter. Without a compiler all is
     interpreted, and so is a plan that the compiler failed at.
     """
 
@@ -89,7 +88,11 @@ def _starts_interpreted(plan: Plan) -> bool:
 
 
 def _is_compiled_sooner(plan: Plan) -> bool:
-    """Whether the interpreter waits for a compiler about as long as compiled code would, which is needed anyway."""
+    """Whether all of the C has been compiled on this machine, or the interpreter waits for a compiler about as long as
+    compiled code would, which is needed anyway.
+    """
+    if _has_at_most(plan, SOON_WRITTEN) and not uncompiled_sources(plan):
+        return True
     loops = uncompiled(loops_of_plan(plan))
     most = LATER_BY * _compiler_work(loops)
     return bool(loops) and _has_at_most(plan, most) and _compiler_work(uncompiled_sources(plan)) <= most
