@@ -45,7 +45,14 @@ HEIGHT = {name: height for height, row in enumerate(LAYERS) for name in row}
 # Folders of uopc_array from the bottom up; what is on its top floor is public and stands above them all.
 FACE = ("_array", "_functions", "_transforms", "_interop")
 FLOOR = {name: floor for floor, name in enumerate(FACE)}
-PUBLIC = {"containers", "errors", "frontend", "lazy", "numerics"}  # modules of the core that the face may name
+PUBLIC = {
+    "containers",
+    "errors",
+    "frontend",
+    "lazy",
+    "numerics",
+    "records",
+}  # modules of the core that the face may name
 LAZY = "uopc_core.lazy"  # the one module that imports by a computed name
 DEPENDENCIES = {"numpy", "cffi", "_cffi_backend", "array_api_compat", "optree", "opt_einsum"}
 

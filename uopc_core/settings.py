@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from uopc_core.costs import AT_ONCE
@@ -40,7 +40,7 @@ MAX_THREADS = 256  # what the C runtime has room for
 TIERS = ("auto", "compile", "interpret")  # who computes; see `runtime/executors.py`
 
 
-@record(slots=True)
+@dataclass(frozen=True, slots=True)
 class Settings:
     """One value per switch; the table below says what each means."""
 
