@@ -1,13 +1,17 @@
 """Our own powers: values, corners, and bits that neither neighbours nor the place in a block decide."""
 
+import platform
+
 import numpy as np
 import pytest
 
 from tests.support.kernel_runs import bits, check, run
 from tests.support.kernels import needs_compiler
+from uopc_core import context
 from uopc_core.dtype import dtypes
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.runtime.toolchain import find_toolchain
 
 ULPS = 2.5
 FLOATS = pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64], ids=lambda dtype: dtype.name)
@@ -28,6 +32,7 @@ def ordinary(dtype):
     b = rng.uniform(-1, 1, a.size) * info.maxexp / wide
     b[3 * n :] = rng.uniform(-3, 3, n)
     b[::5] = np.rint(b[::5])
+    b[7::90] = rng.choice([-1.5, -0.5, 0.5, 1.5, 4], b[7::90].size)
     with np.errstate(over="ignore"):
         return a, b.astype(dtype)
 
@@ -89,3 +94,16 @@ def test_bits_depend_on_nothing_but_the_operands(dtype):
     mixed = power(np.concatenate([a, c])[order], np.concatenate([b, d])[order])
     assert bits(mixed) == bits(np.concatenate([whole, power(c, d)])[order])
     check([UOp.param(0, c.shape, dtype).binary(Ops.POW, UOp.param(1, d.shape, dtype))], [c, d])
+
+
+@needs_compiler
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="vectors of other widths are x86's")
+@FLOATS
+def test_bits_do_not_depend_on_the_width_of_vectors(dtype):
+    toolchain = find_toolchain()
+    assert toolchain is not None
+    (a, b), (c, d) = ordinary(dtype.type), corners(dtype.type)
+    operands = np.concatenate([a, c]), np.concatenate([b, d])
+    widest = power(*operands)
+    with context(cc=f"{toolchain.command[0]} -mno-avx512f"):
+        assert bits(power(*operands)) == bits(widest)

@@ -10,8 +10,8 @@
 #define __builtin_fabsF __builtin_fabs
 #define __builtin_rintF __builtin_rint
 #define __builtin_infF __builtin_inf
-#define usual_powerF usual_power
-#define size_of_powerF size_of_power
+#define usual_powersF(y, a, b, n, few) usual_powers((double *)(y), (const double *)(a), (const double *)(b), n, few)
+#define sizes_of_powersF(y, a, b, n) sizes_of_powers((double *)(y), (const double *)(a), (const double *)(b), n)
 #define log_ofF log_of
 #define is_rareF is_rare
 
@@ -69,14 +69,14 @@ static inline __attribute__((always_inline)) float np_tanhf(float x) {
 /* -------------------------------------------------------------------------------------------------------------- powers */
 
 /* 2**(b log2(a)). The logarithm is a sum of two numbers, of twice the digits: its error is multiplied by that of the
-   power, which may be a thousand. Of a = 2**k m one takes f = m c - 1, where c of 3/4, 1 and 5/4 leaves |f| < 0.16 without
-   rounding, and log(1 + f) = 2 atanh(f / (2 + f)), a series in the square of the quotient s. Its first term, and what
-   was rounded away of s and of its cube, are added by themselves. */
+   power, which may be a thousand. In float64 one takes f = m c - 1 of a = 2**k m, where c of 3/4, 1 and 5/4 leaves
+   |f| < 0.16 without rounding, and log(1 + f) = 2 atanh(f / (2 + f)), a series in the square of the quotient s. Its first
+   term, and what was rounded away of s and of its cube, are added by themselves. */
 
-static inline __attribute__((always_inline)) double log2_high(double a, int64_t more, double *low) {
+static inline __attribute__((always_inline)) double log2_high(double a, double more, double *low) {
     const union { double a; uint64_t b; } bits = { a };
     const uint64_t above = bits.b - 0x3fe6a09e667f3bcdULL; /* the square root of 1/2 */
-    const int64_t k = ((int64_t)above >> 52) + more;
+    const union { uint64_t a; double b; } k = { (above + (1024ULL << 52)) >> 52 | 0x4330000000000000ULL };
     const union { uint64_t a; double b; } m = { bits.b - (above & 0xfff0000000000000ULL) };
     const int over = m.b > 0x1.279a74590331cp0, under = m.b < 0x1.c9f25c5bfedd9p-1;
     double c = 1, whole = 0, rest = 0;
@@ -87,35 +87,90 @@ static inline __attribute__((always_inline)) double log2_high(double a, int64_t 
     const double cube = s * z, cube_rest = FUSED(s, FUSED(s, s, -z), FUSED(s, z, -cube));
     const double q = FUSED(FUSED(FUSED(0x1.ccba0a89d5817p-3, z, 0x1.0c95e9454aa05p-2), w,
         FUSED(0x1.484b1702a8642p-2, z, 0x1.a61762a6b20d7p-2)), w, FUSED(0x1.2776c50ef9ce3p-1, z, 0x1.ec709dc3a03fdp-1));
-    const double p = s * 0x1.71547652b82fep1, t = (double)k + whole, sum = t + p;
+    const double p = s * 0x1.71547652b82fep1, t = k.b - (0x1p52 + 1024 - more) + whole, sum = t + p;
     const double slope = FUSED(z, 0x1.71547652b82fep1, 0x1.71547652b82fep1);
     rest += FUSED(s, 0x1.777d0ffda0d24p-55, FUSED(s, 0x1.71547652b82fep1, -p));
     rest = FUSED(cube_rest, 0x1.ec709dc3a03fdp-1, FUSED(s_rest, slope, rest)) + (p - (sum - t));
-    rest = FUSED(cube, q, rest);
-    const double high = sum + rest;
-    *low = sum - high + rest;
-    return high;
+    *low = FUSED(cube, q, rest);
+    return sum;
 }
 
-static inline __attribute__((always_inline)) float log2_highf(float a, int32_t more, float *low) {
-    const union { float a; uint32_t b; } bits = { a };
-    const uint32_t above = bits.b - 0x3f3504f3U; /* the square root of 1/2 */
-    const int32_t k = ((int32_t)above >> 23) + more;
-    const union { uint32_t a; float b; } m = { bits.b - (above & 0xff800000U) };
-    const int over = m.b > 0x1.279a74p0f, under = m.b < 0x1.c9f25cp-1f;
-    float c = 1, whole = 0, rest = 0;
-    c = over ? 0.75f : c, whole = over ? 0x1.a9p-2f : whole, rest = over ? -0x1.a39fbep-20f : rest;
-    c = under ? 1.25f : c, whole = under ? -0x1.49a8p-2f : whole, rest = under ? 0x1.ed0cbap-20f : rest;
-    const float f = FUSED_SINGLE(m.b, c, -1), d = FUSED_SINGLE(m.b, c, 1), s = f / d, lost = f - (d - 2);
-    const float inverse = FUSED_SINGLE(d, -0.25f, 1), z = s * s; /* near enough for what was lost */
-    const float s_rest = FUSED_SINGLE(-s, lost, FUSED_SINGLE(-s, d, f)) * inverse;
-    const float q = FUSED_SINGLE(FUSED_SINGLE(0x1.a8a642p-2f, z, 0x1.277622p-1f), z, 0x1.ec709ep-1f);
-    const float p = s * 0x1.715476p1f, t = (float)k + whole, sum = t + p;
-    rest += FUSED_SINGLE(s, 0x1.4ae0cp-25f, FUSED_SINGLE(s, 0x1.715476p1f, -p));
-    rest = FUSED_SINGLE(s * z, q, FUSED_SINGLE(s_rest, 0x1.715476p1f, rest) + (p - (sum - t)));
-    const float high = sum + rest;
-    *low = sum - high + rest;
-    return high;
+/* In float32 the five bits after the first of m, counted from 0.711 so that one of their 32 values is that of the numbers
+   around 1, choose c from a table, which leaves |f| < 0.02 without rounding; log(1 + f) is a short polynomial. -log2(c) is a
+   number of 16 digits after the point and a rest. */
+
+static const float inverse_of_part[32] = {
+    0x1.64p0f, 0x1.5cp0f, 0x1.54p0f, 0x1.5p0f, 0x1.48p0f, 0x1.4p0f, 0x1.3cp0f, 0x1.34p0f, 0x1.3p0f, 0x1.28p0f,
+    0x1.24p0f, 0x1.2p0f, 0x1.1cp0f, 0x1.14p0f, 0x1.1p0f, 0x1.0cp0f, 0x1.08p0f, 0x1.04p0f, 0x1p0f, 0x1.fp-1f,
+    0x1.ep-1f, 0x1.d4p-1f, 0x1.c8p-1f, 0x1.b8p-1f, 0x1.bp-1f, 0x1.a4p-1f, 0x1.98p-1f, 0x1.9p-1f, 0x1.88p-1f,
+    0x1.7cp-1f, 0x1.74p-1f, 0x1.6cp-1f
+};
+
+static const float log2_of_part[32] = {
+    -0x1.e728p-2f, -0x1.c594p-2f, -0x1.a338p-2f, -0x1.91bcp-2f, -0x1.6e24p-2f, -0x1.49a8p-2f, -0x1.3714p-2f,
+    -0x1.113p-2f, -0x1.fbcp-3f, -0x1.acf8p-3f, -0x1.84cp-3f, -0x1.5cp-3f, -0x1.32bp-3f, -0x1.bc8p-4f, -0x1.664p-4f,
+    -0x1.0ebp-4f, -0x1.6bap-5f, -0x1.6e8p-6f, 0, 0x1.774p-5f, 0x1.7d6p-4f, 0x1.098p-3f, 0x1.564p-3f, 0x1.bfc8p-3f,
+    0x1.f6p-3f, 0x1.249cp-2f, 0x1.4f7p-2f, 0x1.6cbp-2f, 0x1.8a88p-2f, 0x1.b878p-2f, 0x1.d7e8p-2f, 0x1.f804p-2f
+};
+
+static const float log2_of_part_rest[32] = {
+    0x1.55e18ap-18f, 0x1.052d6ap-18f, 0x1.3eb014p-19f, 0x1.5db83ap-20f, 0x1.e3263p-18f, 0x1.ed0cbap-20f,
+    0x1.b315b4p-18f, -0x1.f6b4c2p-20f, -0x1.6b9026p-19f, 0x1.0e9258p-18f, -0x1.5e8178p-18f, -0x1.a39fbep-19f,
+    0x1.61d876p-19f, -0x1.0902b6p-18f, 0x1.20a6dep-21f, -0x1.c4fd14p-19f, -0x1.a6eb1ep-18f, 0x1.a5e8f4p-20f, 0,
+    -0x1.acd89ap-19f, 0x1.25b3eep-22f, -0x1.c731ap-19f, -0x1.1eb002p-18f, -0x1.858p-19f, -0x1.3ab7cep-18f,
+    0x1.a5627ap-19f, -0x1.134c4ep-20f, 0x1.ed0cbap-19f, 0x1.80abfcp-18f, -0x1.d42728p-21f, -0x1.3f543cp-18f,
+    0x1.5d1a1ap-19f
+};
+
+/* As many singles as there are in a vector are looked up in a table at once, at the lowest five bits of indices. */
+
+#if defined __AVX512DQ__
+#define SINGLES 16
+#else
+#define SINGLES 8
+#endif
+
+#if defined __AVX2__ && defined __GNUC__ && !defined __clang__
+static inline __attribute__((always_inline)) void look_up(float *y, const float *table, const int32_t *index) {
+    typedef int32_t vector __attribute__((vector_size(SINGLES * 4)));
+    vector part[32 / SINGLES], at, found;
+    __builtin_memcpy(part, table, sizeof(part)), __builtin_memcpy(&at, index, sizeof(at));
+    found = __builtin_shuffle(part[0], part[1], at);
+    if (SINGLES < 16) {
+        const vector more = __builtin_shuffle(part[16 / SINGLES], part[24 / SINGLES], at), second = (at << 27) >> 31;
+        found = (found & ~second) | (more & second);
+    }
+    __builtin_memcpy(y, &found, sizeof(found));
+}
+#else
+static inline __attribute__((always_inline)) void look_up(float *y, const float *table, const int32_t *index) {
+    for (int k = 0; k < SINGLES; k++) y[k] = table[index[k] & 31];
+}
+#endif
+
+/* the logarithms to base 2 of numbers above 0, given by their bits; the exponent in these may be below that of any
+   normal number */
+static inline __attribute__((always_inline)) void log2_of_singles(float *high, float *low, const uint32_t *bits) {
+    int32_t index[SINGLES];
+    float ms[SINGLES], ks[SINGLES], c[SINGLES], whole[SINGLES], rest[SINGLES];
+#pragma omp simd
+    for (int j = 0; j < SINGLES; j++) {
+        const uint32_t above = bits[j] - 0x3f360000U; /* 0.711 */
+        const union { uint32_t a; float b; } m = { bits[j] - (above & 0xff800000U) };
+        ms[j] = m.b, ks[j] = (float)((int32_t)above >> 23), index[j] = (int32_t)(above >> 18);
+    }
+    look_up(c, inverse_of_part, index);
+    look_up(whole, log2_of_part, index);
+    look_up(rest, log2_of_part_rest, index);
+#pragma omp simd
+    for (int j = 0; j < SINGLES; j++) {
+        const float f = FUSED_SINGLE(ms[j], c[j], -1), p = f * 0x1.715476p0f, t = ks[j] + whole[j], sum = t + p;
+        float q = 0x1.278be8p-2f;
+        q = FUSED_SINGLE(q, f, -0x1.716d1ep-2f), q = FUSED_SINGLE(q, f, 0x1.ec709ep-2f);
+        q = FUSED_SINGLE(q, f, -0x1.715476p-1f), q = FUSED_SINGLE(q, f, 0x1.4ae0cp-26f);
+        low[j] = FUSED_SINGLE(f, q, FUSED_SINGLE(f, 0x1.715476p0f, -p) + (p - (sum - t)) + rest[j]);
+        high[j] = sum;
+    }
 }
 
 /* 2**r of |r| up to 1/2, a polynomial that meets it at Chebyshev nodes */
@@ -131,10 +186,10 @@ static inline __attribute__((always_inline)) double exp2_near(double r) {
 }
 
 static inline __attribute__((always_inline)) float exp2_nearf(float r) {
-    const float r2 = r * r, a = FUSED_SINGLE(0x1.44138cp-13f, r, 0x1.5f0894p-10f);
-    const float b = FUSED_SINGLE(0x1.3b2a54p-7f, r, 0x1.c6af6cp-5f);
-    const float p = FUSED_SINGLE(FUSED_SINGLE(a, r2, b), r, 0x1.ebfbep-3f);
-    return FUSED_SINGLE(FUSED_SINGLE(p, r, 0x1.62e43p-1f), r, 1);
+    float p = 0x1.44138ap-13f;
+    p = FUSED_SINGLE(p, r, 0x1.5f089p-10f), p = FUSED_SINGLE(p, r, 0x1.3b2a54p-7f), p = FUSED_SINGLE(p, r, 0x1.c6af6cp-5f);
+    p = FUSED_SINGLE(p, r, 0x1.ebfbep-3f), p = FUSED_SINGLE(p, r, 0x1.62e43p-1f);
+    return FUSED_SINGLE(p, r, 1);
 }
 
 /* -1 or less where a number is not a normal one above 0 */
@@ -148,56 +203,103 @@ static inline __attribute__((always_inline)) int32_t is_raref(float x) {
     return (bits.b - 0x00800000) | (0x7f7fffff - bits.b);
 }
 
-/* a power of a normal number above 0 that is one itself; what may be none, or has a small whole exponent, leaves -1 or
-   less in `rare` */
-static inline __attribute__((always_inline)) double usual_power(double a, double b, int64_t *rare) {
-    double low;
-    const double high = log2_high(a, 0, &low), e = b * high, e_rest = FUSED(b, low, FUSED(b, high, -e));
-    const union { double a; uint64_t b; } t = { e + 0x1.8p52 }, p = { exp2_near(e - (t.a - 0x1.8p52) + e_rest) };
-    const union { uint64_t a; double b; } y = { p.b + (t.b << 52) };
-    const union { double a; int64_t b; } size = { __builtin_fabs(e) };
-    const int64_t small = (__builtin_rint(b) == b) & (__builtin_fabs(b) < 4) ? -1 : 0;
-    *rare = is_rare(a) | (0x408fefffffffffffLL - size.b) | small;
-    return y.b;
+/* powers of normal numbers above 0 that are such themselves. Returns whether one may be none; `few`, whether an exponent has
+   two digits at most. */
+static inline __attribute__((always_inline)) int usual_powers(
+    double *y, const double *a, const double *b, int64_t n, int *few
+) {
+    int64_t rare = 0;
+    uint64_t last = ~0ULL;
+#pragma omp simd reduction(|:rare) reduction(min:last)
+    for (int64_t j = 0; j < (n & -16); j++) {
+        double low;
+        const double high = log2_high(a[j], 0, &low);
+        const union { double a; uint64_t b; } e = { b[j] }, t = { FUSED(e.a, high + low, 0x1.8p52) };
+        const union { double a; uint64_t b; } p = { exp2_near(FUSED(e.a, low, FUSED(e.a, high, 0x1.8p52 - t.a))) };
+        const union { uint64_t a; double b; } power = { p.b + (t.b << 52) };
+        const int64_t n = (int64_t)(t.b - 0x4338000000000000ULL);
+        y[j] = power.b;
+        rare |= is_rare(a[j]) | (n + 1021) | (1021 - n);
+        last = last < e.b << 13 ? last : e.b << 13;
+    }
+    *few = last == 0;
+    return rare < 0;
 }
 
-static inline __attribute__((always_inline)) float usual_powerf(float a, float b, int32_t *rare) {
-    float low;
-    const float high = log2_highf(a, 0, &low), e = b * high, e_rest = FUSED_SINGLE(b, low, FUSED_SINGLE(b, high, -e));
-    const union { float a; uint32_t b; } t = { e + 0x1.8p23f }, p = { exp2_nearf(e - (t.a - 0x1.8p23f) + e_rest) };
-    const union { uint32_t a; float b; } y = { p.b + (t.b << 23) };
-    const union { float a; int32_t b; } size = { __builtin_fabsf(e) };
-    const int32_t small = (__builtin_rintf(b) == b) & (__builtin_fabsf(b) < 4) ? -1 : 0;
-    *rare = is_raref(a) | (0x42fbffff - size.b) | small;
-    return y.b;
+static inline __attribute__((always_inline)) int usual_powersf(
+    float *y, const float *a, const float *b, int64_t n, int *few
+) {
+    uint32_t sizes[SINGLES] = {0}, powers[SINGLES] = {0}, last[SINGLES], rare = 0, none = 0;
+    for (int k = 0; k < SINGLES; k++) last[k] = ~0U;
+    for (int64_t j = 0; j < n; j += SINGLES) {
+        uint32_t bits[SINGLES];
+        float high[SINGLES], low[SINGLES];
+#pragma omp simd
+        for (int k = 0; k < SINGLES; k++) {
+            const union { float a; uint32_t b; } x = { a[j + k] };
+            bits[k] = x.b;
+        }
+        log2_of_singles(high, low, bits);
+#pragma omp simd
+        for (int k = 0; k < SINGLES; k++) {
+            const union { float a; uint32_t b; } e = { b[j + k] }, t = { FUSED_SINGLE(e.a, high[k] + low[k], 0x1.8p23f) };
+            const float r = FUSED_SINGLE(e.a, low[k], FUSED_SINGLE(e.a, high[k], 0x1.8p23f - t.a));
+            const union { float a; uint32_t b; } p = { exp2_nearf(r) };
+            const union { uint32_t a; float b; } power = { p.b + (t.b << 23) };
+            const uint32_t size = bits[k] - 0x00800000U, n = t.b - (0x4b400000U - 125);
+            y[j + k] = power.b;
+            sizes[k] = sizes[k] > size ? sizes[k] : size, powers[k] = powers[k] > n ? powers[k] : n;
+            last[k] = last[k] < e.b << 10 ? last[k] : e.b << 10;
+        }
+    }
+#pragma omp simd reduction(|:rare, none)
+    for (int k = 0; k < SINGLES; k++) rare |= (sizes[k] >= 0x7f000000U) | (powers[k] > 250), none |= last[k] == 0;
+    *few = none;
+    return rare;
 }
 
-/* the power of |a| above 0, by the same steps, where it may be a subnormal number, 0 or infinite: the power of two goes to
-   it in halves */
-static inline __attribute__((always_inline)) double size_of_power(double a, double b) {
-    const double x = __builtin_fabs(a);
-    const int below = x < 0x1p-1022;
-    double low;
-    const double high = log2_high(below ? x * 0x1p54 : x, below ? -54 : 0, &low), e = b * high;
-    const double inside = e < -1100 ? -1100 : e > 1100 ? 1100 : e;
-    const double e_rest = inside == e ? FUSED(b, low, FUSED(b, high, -e)) : 0;
-    const union { double a; uint64_t b; } t = { inside + 0x1.8p52 };
-    const int64_t n = (int64_t)(t.b << 32) >> 32, half = n >> 1;
-    const union { uint64_t a; double b; } first = { (half + 1023) << 52 }, second = { (n - half + 1023) << 52 };
-    return exp2_near(inside - (t.a - 0x1.8p52) + e_rest) * first.b * second.b;
+/* powers of |a| above 0, by the same steps, where they may be subnormal numbers, 0 or infinite: the power of two goes to
+   them in halves */
+static inline __attribute__((always_inline)) void sizes_of_powers(double *y, const double *a, const double *b, int64_t n) {
+#pragma omp simd
+    for (int64_t j = 0; j < (n & -16); j++) {
+        const double x = __builtin_fabs(a[j]);
+        const int below = x < 0x1p-1022;
+        double low;
+        const double high = log2_high(below ? x * 0x1p54 : x, below ? -54 : 0, &low), e = b[j] * (high + low);
+        const int inside = (e > -1100) & (e < 1100);
+        const double t = FUSED(b[j], high + low, 0x1.8p52), r = FUSED(b[j], low, FUSED(b[j], high, 0x1.8p52 - t));
+        const union { double a; uint64_t b; } near = { inside ? t : e < 0 ? 0x1.8p52 - 1100 : 0x1.8p52 + 1100 };
+        const uint64_t n = near.b - (0x4338000000000000ULL - 2046), half = n >> 1;
+        const union { uint64_t a; double b; } first = { half << 52 }, second = { (n - half) << 52 };
+        y[j] = exp2_near(inside ? r : 0) * first.b * second.b;
+    }
 }
 
-static inline __attribute__((always_inline)) float size_of_powerf(float a, float b) {
-    const float x = __builtin_fabsf(a);
-    const int below = x < 0x1p-126f;
-    float low;
-    const float high = log2_highf(below ? x * 0x1p25f : x, below ? -25 : 0, &low), e = b * high;
-    const float inside = e < -180 ? -180 : e > 180 ? 180 : e;
-    const float e_rest = inside == e ? FUSED_SINGLE(b, low, FUSED_SINGLE(b, high, -e)) : 0;
-    const union { float a; uint32_t b; } t = { inside + 0x1.8p23f };
-    const int32_t n = (int32_t)(t.b << 16) >> 16, half = n >> 1;
-    const union { uint32_t a; float b; } first = { (half + 127) << 23 }, second = { (n - half + 127) << 23 };
-    return exp2_nearf(inside - (t.a - 0x1.8p23f) + e_rest) * first.b * second.b;
+static inline __attribute__((always_inline)) void sizes_of_powersf(float *y, const float *a, const float *b, int64_t n) {
+    for (int64_t j = 0; j < n; j += SINGLES) {
+        uint32_t bits[SINGLES];
+        float high[SINGLES], low[SINGLES];
+#pragma omp simd
+        for (int k = 0; k < SINGLES; k++) {
+            const float x = __builtin_fabsf(a[j + k]);
+            const int below = x < 0x1p-126f;
+            const union { float a; uint32_t b; } size = { below ? x * 0x1p25f : x };
+            bits[k] = size.b - (below ? 25U << 23 : 0);
+        }
+        log2_of_singles(high, low, bits);
+#pragma omp simd
+        for (int k = 0; k < SINGLES; k++) {
+            const float power = b[j + k], e = power * (high[k] + low[k]);
+            const int inside = (e > -180) & (e < 180);
+            const float t = FUSED_SINGLE(power, high[k] + low[k], 0x1.8p23f);
+            const float r = FUSED_SINGLE(power, low[k], FUSED_SINGLE(power, high[k], 0x1.8p23f - t));
+            const union { float a; uint32_t b; } near = { inside ? t : e < 0 ? 0x1.8p23f - 180 : 0x1.8p23f + 180 };
+            const int32_t n = (int32_t)(near.b << 16) >> 16, half = n >> 1;
+            const union { uint32_t a; float b; } first = { (half + 127) << 23 }, second = { (n - half + 127) << 23 };
+            y[j + k] = exp2_nearf(inside ? r : 0) * first.b * second.b;
+        }
+    }
 }
 
 /* `size` with its sign, and what C and IEEE 754 say of the corners */
@@ -218,6 +320,12 @@ static inline __attribute__((always_inline)) FLOAT small_powerF(FLOAT a, FLOAT b
     return b == 2 ? square : b == 3 ? square * a : b == 1 ? a : b == -1 ? 1 / a : y;
 }
 
+static inline __attribute__((always_inline)) int has_small_powerF(const FLOAT *b, int64_t n) {
+    int found = 0;
+    for (int64_t j = 0; j < n; j++) found |= (b[j] == 1) | (b[j] == 2) | (b[j] == 3) | (b[j] == -1);
+    return found;
+}
+
 VECTOR FLOAT powF(FLOAT, FLOAT);
 
 /* libm's where nothing is rounded once at the speed of a product */
@@ -227,16 +335,15 @@ static void powerF_16(FLOAT *y, const FLOAT *a, const FLOAT *b, int64_t n) {
     FLOAT y128[128];
     for (int64_t i = 0, m = 128; i < n; i += m, a += m, b += m) {
         m = n - i < 128 ? n - i : 128;
-        __typeof__(is_rareF(0)) rare = 0, found;
-#pragma omp simd reduction(|:rare) private(found)
-        for (int64_t j = 0; j < (m & -16); j++) y128[j] = usual_powerF(a[j], b[j], &found), rare |= found;
-        if (rare < 0)
+        int few; /* digits, as small exponents have */
+        const int rare = usual_powersF(y128, a, b, m, &few);
+        if (rare || (few && has_small_powerF(b, m))) {
+            sizes_of_powersF(y128, a, b, m);
             for (int64_t j = 0; j < m; j += 16)
 #pragma omp simd
-                for (int k = 0; k < 16; k++) {
-                    const FLOAT x = a[j + k], e = b[j + k];
-                    y128[j + k] = small_powerF(x, e, any_powerF(x, e, size_of_powerF(x, e)));
-                }
+                for (int k = 0; k < 16; k++)
+                    y128[j + k] = small_powerF(a[j + k], b[j + k], any_powerF(a[j + k], b[j + k], y128[j + k]));
+        }
         __builtin_memcpy(y + i, y128, m * sizeof(FLOAT));
     }
 }
