@@ -1,15 +1,18 @@
 """Our own functions of one operand: values, signs and corners, wherever an element stands in its block."""
 
 import math
+import platform
 
 import numpy as np
 import pytest
 
 from tests.support.kernel_runs import bits, check, run
 from tests.support.kernels import needs_compiler
+from uopc_core import context
 from uopc_core.codegen.c_math import OWN_MATH, REAL_MATH
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
+from uopc_core.runtime.toolchain import find_toolchain
 
 ULPS = 2.5
 ODD = {Ops.TANH, Ops.ERF}
@@ -79,3 +82,15 @@ def test_bits_depend_on_nothing_but_the_operand(op, dtype):
     assert bits(apply(op, ordinary)) == bits(whole[(x > np.finfo(dtype.type).tiny) & (x < np.inf)])
     node = UOp.param(0, (x.size + 6,), dtype).unary(op)
     check([node], [np.concatenate([x, corners])])
+
+
+@needs_compiler
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="vectors of other widths are x86's")
+@EACH
+def test_bits_do_not_depend_on_the_width_of_vectors(op, dtype):
+    toolchain = find_toolchain()
+    assert toolchain is not None
+    x = sizes(dtype.type)
+    widest = apply(op, x)
+    with context(cc=f"{toolchain.command[0]} -mno-avx512f"):
+        assert bits(apply(op, x)) == bits(widest)

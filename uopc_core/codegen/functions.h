@@ -1,8 +1,8 @@
 /* Mathematical functions of our own, see `kernels.h`; what errors they have is told in docs/accuracy.md.
 
-   They are written so that a compiler makes vectors of loops over them: without branches and tables, and part of their
-   loops in any case, as a call would end the vectors. Adding and subtracting 1.5 times two to the digits of a number
-   leaves its nearest integer, which stands in the lowest bits between the two. */
+   They are written so that a compiler makes vectors of loops over them: without branches, with tables only of what vectors
+   hold, and part of their loops in any case, as a call would end the vectors. Adding and subtracting 1.5 times two to the
+   digits of a number leaves its nearest integer, which stands in the lowest bits between the two. */
 
 #include "kernels.h"
 
@@ -29,6 +29,34 @@
 #define FUSED_SINGLE(a, b, c) __builtin_fmaf(a, b, c)
 #else
 #define FUSED_SINGLE(a, b, c) ((a) * (b) + (c))
+#endif
+
+/* ------------------------------------------------------------------------------------------------------------- tables */
+
+/* As many singles as there are in a vector are looked up at once in a table of 16 or 32, at the lowest bits of indices. */
+
+#if defined __AVX512DQ__
+#define SINGLES 16
+#else
+#define SINGLES 8
+#endif
+
+#if defined __AVX2__ && defined __GNUC__ && !defined __clang__
+static inline __attribute__((always_inline)) void look_up(float *y, const float *table, int size, const int32_t *index) {
+    typedef int32_t vector __attribute__((vector_size(SINGLES * 4)));
+    vector part[4], at, found;
+    __builtin_memcpy(part, table, size * 4), __builtin_memcpy(&at, index, sizeof(at));
+    found = size == SINGLES ? __builtin_shuffle(part[0], at) : __builtin_shuffle(part[0], part[1], at);
+    if (size == 4 * SINGLES) {
+        const vector more = __builtin_shuffle(part[2], part[3], at), second = (at << 27) >> 31;
+        found = (found & ~second) | (more & second);
+    }
+    __builtin_memcpy(y, &found, sizeof(found));
+}
+#else
+static inline __attribute__((always_inline)) void look_up(float *y, const float *table, int size, const int32_t *index) {
+    for (int k = 0; k < SINGLES; k++) y[k] = table[index[k] & (size - 1)];
+}
 #endif
 
 /* ----------------------------------------------------------------------------------------------- hyperbolic tangents */
@@ -122,32 +150,6 @@ static const float log2_of_part_rest[32] = {
     0x1.5d1a1ap-19f
 };
 
-/* As many singles as there are in a vector are looked up in a table at once, at the lowest five bits of indices. */
-
-#if defined __AVX512DQ__
-#define SINGLES 16
-#else
-#define SINGLES 8
-#endif
-
-#if defined __AVX2__ && defined __GNUC__ && !defined __clang__
-static inline __attribute__((always_inline)) void look_up(float *y, const float *table, const int32_t *index) {
-    typedef int32_t vector __attribute__((vector_size(SINGLES * 4)));
-    vector part[32 / SINGLES], at, found;
-    __builtin_memcpy(part, table, sizeof(part)), __builtin_memcpy(&at, index, sizeof(at));
-    found = __builtin_shuffle(part[0], part[1], at);
-    if (SINGLES < 16) {
-        const vector more = __builtin_shuffle(part[16 / SINGLES], part[24 / SINGLES], at), second = (at << 27) >> 31;
-        found = (found & ~second) | (more & second);
-    }
-    __builtin_memcpy(y, &found, sizeof(found));
-}
-#else
-static inline __attribute__((always_inline)) void look_up(float *y, const float *table, const int32_t *index) {
-    for (int k = 0; k < SINGLES; k++) y[k] = table[index[k] & 31];
-}
-#endif
-
 /* the logarithms to base 2 of numbers above 0, given by their bits; the exponent in these may be below that of any
    normal number */
 static inline __attribute__((always_inline)) void log2_of_singles(float *high, float *low, const uint32_t *bits) {
@@ -159,9 +161,9 @@ static inline __attribute__((always_inline)) void log2_of_singles(float *high, f
         const union { uint32_t a; float b; } m = { bits[j] - (above & 0xff800000U) };
         ms[j] = m.b, ks[j] = (float)((int32_t)above >> 23), index[j] = (int32_t)(above >> 18);
     }
-    look_up(c, inverse_of_part, index);
-    look_up(whole, log2_of_part, index);
-    look_up(rest, log2_of_part_rest, index);
+    look_up(c, inverse_of_part, 32, index);
+    look_up(whole, log2_of_part, 32, index);
+    look_up(rest, log2_of_part_rest, 32, index);
 #pragma omp simd
     for (int j = 0; j < SINGLES; j++) {
         const float f = FUSED_SINGLE(ms[j], c[j], -1), p = f * 0x1.715476p0f, t = ks[j] + whole[j], sum = t + p;
@@ -408,21 +410,68 @@ static void np_logF_16(FLOAT *y, const FLOAT *x, int64_t n) {
 
 /* ----------------------------------------------------------------------------------------------------- error function */
 
-/* x + x p(x**2) up to 1, from there on 1 - q(x)**-8, polynomials of which the error in the result is spread evenly; from 4
-   on all round to 1. */
+/* x c + x p(x), of which c is 1, 1/2 or 1/4 and p a polynomial around each of 16 places 17/64 apart; from 4 on all round
+   to 1 */
 
-static inline __attribute__((always_inline)) float np_erff(float x) {
-    const float size = __builtin_fabsf(x), a = size > 4 ? 4 : size, z = a * a;
-    float p = 0x1.4ae438p-14f;
-    p = FUSED_SINGLE(p, z, -0x1.a485b4p-11f), p = FUSED_SINGLE(p, z, 0x1.5419eep-8f);
-    p = FUSED_SINGLE(p, z, -0x1.b7fbb4p-6f), p = FUSED_SINGLE(p, z, 0x1.ce2d2p-4f);
-    p = FUSED_SINGLE(p, z, -0x1.81273ep-2f), p = FUSED_SINGLE(p, z, 0x1.06eba8p-3f);
-    float q = 0x1.1f31e6p-11f;
-    q = FUSED_SINGLE(q, a, -0x1.097ad6p-8f), q = FUSED_SINGLE(q, a, 0x1.26cc4ap-6f);
-    q = FUSED_SINGLE(q, a, -0x1.13f59cp-5f), q = FUSED_SINGLE(q, a, 0x1.324b18p-4f);
-    q = FUSED_SINGLE(q, a, 0x1.8cd58ep-5f), q = FUSED_SINGLE(q, a, 0x1.471512p-3f);
-    q = FUSED_SINGLE(q, a, 0x1.fe258ap-1f);
-    q *= q, q *= q, q *= q;
-    const float y = a < 1 ? FUSED_SINGLE(a, p, a) : 1 - 1 / q;
-    return __builtin_copysignf(x != x ? x : y, x);
+static const float erf_parts[6][16] = {
+    {
+        0, -0x1.321abap-5f, -0x1.961744p-5f, -0x1.11ac2ep-5f, -0x1.a079a4p-8f, 0x1.9c3cdcp-7f, 0x1.18f126p-6f,
+        0x1.9821ecp-7f, 0x1.841a66p-8f, 0x1.882e54p-10f, -0x1.c73a18p-12f, -0x1.cecbfap-11f, -0x1.931cbp-11f,
+        -0x1.20786ep-11f, -0x1.853702p-12f, -0x1.1c7c64p-12f
+    },
+    {
+        0x1.cb48ap-4f, 0x1.5f0b26p-4f, 0x1.933184p-6f, -0x1.0cd6c8p-5f, -0x1.e4f192p-5f, -0x1.b6ea84p-5f, -0x1.09d3c4p-5f,
+        -0x1.9121d6p-7f, -0x1.221f94p-13f, 0x1.26904p-8f, 0x1.467d24p-8f, 0x1.06ab52p-8f, 0x1.7a0a1p-9f, 0x1.074a94p-9f,
+        0x1.6fd6b6p-10f, 0x1.041f4ep-10f
+    },
+    {
+        0, 0x1.c35caep-4f, 0x1.5d175cp-3f, 0x1.4f9ec4p-3f, 0x1.c7e68p-4f, 0x1.8ff2bp-5f, 0x1.492e9p-9f, -0x1.513e4cp-6f,
+        -0x1.ae6c98p-6f, -0x1.7eb294p-6f, -0x1.27f7a2p-6f, -0x1.b17ff2p-7f, -0x1.3a0be2p-7f, -0x1.cbb096p-8f,
+        -0x1.567ca8p-8f, -0x1.04056ep-8f
+    },
+    {
+        -0x1.81260cp-2f, -0x1.523cdep-2f, -0x1.b6766ap-3f, -0x1.3a759cp-4f, 0x1.1c8376p-5f, 0x1.91cde8p-4f,
+        0x1.df5496p-4f, 0x1.bbf08ep-4f, 0x1.6bfc44p-4f, 0x1.19aea6p-4f, 0x1.abecd6p-5f, 0x1.465d9ap-5f, 0x1.f91dc4p-6f,
+        0x1.8dc654p-6f, 0x1.3e915cp-6f, 0x1.030564p-6f
+    },
+    {
+        0, -0x1.88547ep-3f, -0x1.5a6e46p-2f, -0x1.a94b18p-2f, -0x1.b2cde8p-2f, -0x1.8c6696p-2f, -0x1.5036p-2f,
+        -0x1.1211f8p-2f, -0x1.b87062p-3f, -0x1.62e7ap-3f, -0x1.21767ep-3f, -0x1.df725ap-4f, -0x1.9315aep-4f,
+        -0x1.577f62p-4f, -0x1.282f8cp-4f, -0x1.0202fap-4f
+    },
+    {
+        0x1.06eba8p-3f, 0x1.a3673cp-4f, 0x1.f608fp-6f, -0x1.231fb4p-4f, -0x1.78b83cp-3f, 0x1.a8f7b4p-3f, 0x1.cbd6a2p-4f,
+        0x1.101d04p-5f, -0x1.f65862p-6f, -0x1.4fe0ecp-4f, -0x1.fa3dfep-4f, 0x1.79ca08p-4f, 0x1.0502dep-4f, 0x1.445768p-5f,
+        0x1.35c7e8p-6f, 0x1.0100b6p-10f
+    }
+};
+
+static const float erf_quotients[16] = {
+    0x1p0f, 0x1p0f, 0x1p0f, 0x1p0f, 0x1p0f, 0x1p-1f, 0x1p-1f, 0x1p-1f, 0x1p-1f, 0x1p-1f, 0x1p-1f, 0x1p-2f, 0x1p-2f,
+    0x1p-2f, 0x1p-2f, 0x1p-2f
+};
+
+static void np_erff_16(float *y, const float *x, int64_t n) {
+    for (int64_t i = 0; i < n; i += SINGLES) {
+        int32_t index[SINGLES];
+        float sizes[SINGLES], beside[SINGLES], p[6][SINGLES], c[SINGLES];
+#pragma omp simd
+        for (int k = 0; k < SINGLES; k++) {
+            const float size = __builtin_fabsf(x[i + k]), a = size > 4 ? 4 : size;
+            const union { float a; int32_t b; } t = { FUSED_SINGLE(a, 0x1.e1e1e2p1f, 0x1.8p23f) };
+            index[k] = t.b, sizes[k] = a, beside[k] = FUSED_SINGLE(t.a - 0x1.8p23f, -0x1.1p-2f, a);
+        }
+        look_up(p[0], erf_parts[0], 16, index), look_up(p[1], erf_parts[1], 16, index);
+        look_up(p[2], erf_parts[2], 16, index), look_up(p[3], erf_parts[3], 16, index);
+        look_up(p[4], erf_parts[4], 16, index), look_up(p[5], erf_parts[5], 16, index);
+        look_up(c, erf_quotients, 16, index);
+#pragma omp simd
+        for (int k = 0; k < SINGLES; k++) {
+            const float d = beside[k];
+            float q = FUSED_SINGLE(p[0][k], d, p[1][k]);
+            q = FUSED_SINGLE(q, d, p[2][k]), q = FUSED_SINGLE(q, d, p[3][k]);
+            q = FUSED_SINGLE(q, d, p[4][k]), q = FUSED_SINGLE(q, d, p[5][k]);
+            y[i + k] = __builtin_copysignf(FUSED_SINGLE(sizes[k], q, sizes[k] * c[k]), x[i + k]);
+        }
+    }
 }
