@@ -592,3 +592,26 @@ def test_what_numpy_computes_leaves_values_where_they_are() -> None:
     assert np.asarray(x).tolist() == [1, 2, 1]
     both_ways(lambda: xp.interp(xp.asarray(0.5)[()], xp.asarray([0.0, 1.0]), xp.asarray([0.0, 10.0])))
     both_ways(lambda: xp.bincount(xp.asarray([1, 2, 1])[::-1]))
+
+
+OUTER: list[Any] = [
+    (lambda x: x[:, 1], lambda x: x[1]),
+    (lambda x: x[1], lambda x: x[:2, ::2]),
+    (lambda x: x[:2, ::2].T, lambda x: x[1]),
+    (lambda x: x[1, 1], lambda x: x[1]),
+    (lambda x: x[1], lambda x: x[1, 1]),
+]
+
+
+@pytest.mark.parametrize("n", [3, 60])
+@pytest.mark.parametrize(("left", "right"), OUTER)
+def test_outer_of_what_is_known_is_known(left: Any, right: Any, n: int) -> None:
+    values = np.arange(n * n * 1.0).reshape(n, n)
+    x = xp.asarray(values)
+    for theirs, ours in [(np.add, xp.add), (np.multiply, np.multiply), (np.arctan2, xp.arctan2)]:
+        wanted: Any = theirs.outer(left(values), right(values))
+        for _ in range(3):
+            result: Any = ours.outer(left(x), right(x))
+            assert is_known(result)
+            assert result.shape == wanted.shape
+            np.testing.assert_allclose(np.asarray(result), wanted, rtol=1e-15)

@@ -60,6 +60,59 @@ def test_operators_give_the_same_in_c_and_in_python() -> None:
         pytest.fail("\n".join(islice(unified_diff(lines[1], lines[0], "in Python", "in C", n=0, lineterm=""), 20)))
 
 
+NUMBERS: list[Any] = [
+    *map(np.float64, (0.0, -0.0, 1.5, -2.0, 1e308, 5e-324, np.inf, -np.inf, np.nan, 2.0**53 + 2)),
+    *map(np.int64, (0, 1, -1, 3, 62, 63, 64, -64, 2**53 + 1, 2**63 - 1, -(2**63))),
+]
+OF_NUMBERS: list[Any] = [
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.and_, operator.or_, operator.xor),
+    *(operator.lshift, operator.rshift, operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge),
+]
+
+
+@pytest.mark.parametrize("f", OF_NUMBERS, ids=[f.__name__ for f in OF_NUMBERS])
+def test_operators_on_numbers_give_what_numpy_gives(f: Any) -> None:
+    def result(x: Any, y: Any) -> str:
+        try:
+            with np.errstate(all="ignore"):
+                value = np.asarray(f(x, y))
+        except (TypeError, OverflowError, ValueError):
+            return "an error"
+        return f"{value.dtype} {'nan' if value != value else value.tobytes().hex()}"
+
+    for x in NUMBERS:
+        ours = xp.asarray([x])[0]
+        for y in NUMBERS:
+            if f in (operator.lshift, operator.rshift) and not 0 <= y < 64:
+                continue
+            for given in (y, y.item()):
+                assert result(ours, given) == result(x, given), (x, given)
+                assert result(given, ours) == result(given, x), (given, x)
+            assert result(ours, xp.asarray([y])[0]) == result(x, y), (x, y)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "int32", "bool", "complex128"])
+def test_elements_are_read_where_they_lie(dtype: str) -> None:
+    values = np.arange(24).reshape(4, 6).astype(dtype)
+    x = xp.asarray(values)
+    views: list[Any] = [lambda x: x, lambda x: x.T, lambda x: x[::-1, ::2], lambda x: x[1:3, -2:], lambda x: x[:0]]
+    for view in views:
+        theirs, ours = view(values), view(x)
+        rows, columns = theirs.shape
+        for i in range(-rows - 1, rows + 1):
+            for j in range(-columns - 1, columns + 1):
+                if -rows <= i < rows and -columns <= j < columns:
+                    assert ours[i, j]._is_number
+                    assert ours[i, j].item() == theirs[i, j].item() == ours[i][j].item()
+                else:
+                    with pytest.raises(IndexError, match="out of"):
+                        ours[i, j]
+        with pytest.raises(IndexError):
+            ours[0, 0, 0]
+        with pytest.raises(IndexError):
+            ours[2**70, 0]
+
+
 OTHER_SOURCES = """
 import sys, types, warnings
 sys.modules["uopc_array._array.at_once_c"] = types.ModuleType("at_once_c")  # as it was when it was compiled

@@ -195,7 +195,16 @@ def test_a_product_has_memory_of_its_own(n, holder):
 @pytest.mark.parametrize("holder", ["known", "NumPy"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("a", "b"), [((5,), (5,)), ((3, 5), (5,)), ((5,), (5, 2)), ((3, 5), (5, 2)), ((1, 2), (2, 1))])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        *[((k,), (k,)) for k in (0, 1, 5)],
+        *[((3, k), (k,)) for k in (0, 1, 5)],
+        *[((k,), (k, 2)) for k in (0, 1, 5)],
+        *[((3, k), (k, 2)) for k in (0, 1, 5)],
+        ((1, 2), (2, 1)),
+    ],
+)
 def test_small_products_are_made_in_c(a, b, dtype, layout, holder):
     rng = np.random.default_rng(0)
     x, y = held(numbers(rng, a, dtype), layout, holder), held(numbers(rng, b, dtype), layout, "known")

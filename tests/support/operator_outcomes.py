@@ -81,7 +81,8 @@ def _on_a_node() -> Any:
 
 OTHERS: list[Any] = [
     *(0, 1, 2, -3, 2**40, 2**70, 0.5, float("nan"), True, 1j, None, "a", [1.0, 2.0, 3.0], (1, 2, 3), {}),
-    *(np.float32(2), np.int8(3), np.bool_(True), np.complex128(1j), np.arange(3.0), np.arange(3), np.array(2.0)),
+    *(np.float32(2), np.int8(3), np.int64(3), np.bool_(True), np.complex128(1j), np.arange(3.0), np.arange(3)),
+    *(np.array(2.0), np.float64(2.5)),
     *(np.array(["a", "b", "c"]), np.float16(1), np.arange(3).astype(">i4"), np.longdouble(1)),
     *(np.array([True, False, True]), np.arange(6.0)[::2], np.arange(3, dtype="q"), np.full(3, -np.inf), float("inf")),
 ]

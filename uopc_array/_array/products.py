@@ -65,7 +65,7 @@ def product_at_once(cls: type[A], x: Any, y: Any) -> A | None:
     if settings is not current():
         loops = _loops_now()
     loop = loops.get(a.dtype.num)
-    if loop is None or len(a.shape) != 1 or a.shape != b.shape or not 1 < a.size <= SHARED_CONTEXT_WORK:
+    if loop is None or len(a.shape) != 1 or a.shape != b.shape or a.size > SHARED_CONTEXT_WORK:
         return _product(cls, a, b, loops)
     try:
         return _new_handle(cls, run_quietly(loop, a, b))
@@ -104,9 +104,9 @@ def _way_of(dtype: Any, of_library: bool, loops: dict[int, Any]) -> Any:
 
 def _product(cls: type[A], a: Any, b: Any, loops: dict[int, Any]) -> A | None:
     of_a, of_b = a.shape, b.shape
-    k = of_b[0] if of_b else 0
-    if not (k > 1 and of_a and of_a[-1] == k and len(of_a) <= 2 and len(of_b) <= 2):
+    if not (of_a and of_b and of_a[-1] == of_b[0] and len(of_a) <= 2 and len(of_b) <= 2):
         return None
+    k = of_b[0]
     m = of_a[0] if len(of_a) == 2 else 1
     n = of_b[1] if len(of_b) == 2 else 1
     work = m * n * k
@@ -114,7 +114,7 @@ def _product(cls: type[A], a: Any, b: Any, loops: dict[int, Any]) -> A | None:
     function = None if of_library else loops.get(a.dtype.num)
     if function is None:
         function = _way_of(a.dtype, of_library, loops)
-    if not work or function is None or (work > ALONE_WORK and not of_library and current().num_threads > 1):
+    if not m * n or function is None or (work > ALONE_WORK and not of_library and current().num_threads > 1):
         return None
     size = m * n
     if size <= LARGEST and (IN_C is not None or size * a.itemsize < ALIGNED_BYTES):  # the extension aligns memory

@@ -200,8 +200,8 @@ class ufunc:
         """The function of every pair of an element of ``A`` and one of ``B``; the keywords are those of a call."""
         name = f"{self.__name__}.outer"
         try:
-            x, y = node_of(name, A), node_of(name, B)
-            return self(wrap(x.reshape(x.shape + (1,) * y.ndim)), wrap(y), **kwargs)
+            x, y = [z if type(z) is Array else wrap(node_of(name, z)) for z in (A, B)]
+            return self(x.reshape(x.shape + (1,) * y.ndim) if y.ndim else x, y, **kwargs)
         except Exception as error:
             raise shortened(error, name) from error.__cause__
 

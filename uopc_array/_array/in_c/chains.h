@@ -152,7 +152,12 @@ static PyObject *at_once(Binary function, const char *kinds, PyObject *x, PyObje
     int number;
     Chain chain;
     PyObject *b = operand(y, &number);
-    if (b == NULL || !are_small_together(a, b)) return NULL;
+    if (b == NULL) return NULL;
+    if (!PyArray_CheckExact(a) && !PyArray_CheckExact(b)) {
+        PyObject *value = is_reflected ? of_numbers(function, b, a) : of_numbers(function, a, b);
+        if (value != NULL) return new_array(value, Py_NewRef(Py_None));
+    }
+    if (!are_small_together(a, b)) return NULL;
     if (kinds != NULL && !(has_kind(kinds, number_of(a)) && has_kind(kinds, number))) return NULL;
     Py_ssize_t n = larger_size(a, b);
     if (!is_for_now(x, y, n, &chain)) return NULL;

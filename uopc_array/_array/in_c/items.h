@@ -126,10 +126,42 @@ static PyObject *picked(PyObject *value, PyObject *key)
     return item;
 }
 
+/* Whether a key names one element of an array by ints of Python's. */
+static int names_element(PyObject *key, int ndim)
+{
+    if (PyLong_CheckExact(key)) return ndim == 1;
+    if (!PyTuple_CheckExact(key) || PyTuple_GET_SIZE(key) != ndim) return 0;
+    for (int i = 0; i < ndim; i++)
+        if (!PyLong_CheckExact(PyTuple_GET_ITEM(key, i))) return 0;
+    return 1;
+}
+
+/* The element at a key that names one, of an array of the commonest dtypes; NULL, without an exception, where it is for
+   NumPy. */
+static PyObject *element(PyArrayObject *a, PyObject *key)
+{
+    int number = PyArray_TYPE(a), ndim = PyArray_NDIM(a);
+    if ((number != NPY_DOUBLE && number != NPY_LONG) || !PyArray_ISBEHAVED_RO(a) || !names_element(key, ndim)) return NULL;
+    const char *place = PyArray_BYTES(a);
+    for (int axis = 0; axis < ndim; axis++) {
+        PyObject *item = PyLong_CheckExact(key) ? key : PyTuple_GET_ITEM(key, axis);
+        int overflow;
+        long i = PyLong_AsLongAndOverflow(item, &overflow);
+        npy_intp extent = PyArray_DIM(a, axis);
+        if (overflow || i >= extent || i < -extent) return NULL;
+        place += (i < 0 ? i + extent : i) * PyArray_STRIDE(a, axis);
+    }
+    PyObject *result = number == NPY_DOUBLE ? of_double(*(const double *)place) : of_long(*(const unsigned long *)place);
+    if (result == NULL) PyErr_Clear();
+    return result;
+}
+
 static PyObject *get_item(PyObject *x, PyObject *given)
 {
     PyObject *value = value_of(x);
     if (value == NULL || !PyArray_CheckExact(value)) return by_python(get_method, x, given, NULL);
+    PyObject *number = element((PyArrayObject *)value, given);
+    if (number != NULL) return new_array(number, Py_NewRef(Py_None));
     Py_INCREF(value);
     PyObject *key = plain_key(given);
     if (key == NULL) {
@@ -169,16 +201,6 @@ static PyObject *storable(PyObject *y, int target)
     if (b == NULL || size_of(b) > largest) return NULL;
     int number = number_of(b);
     return number == target || kind == 'c' || (kind == 'f' && kind_of_number(number) != 'c') ? b : NULL;
-}
-
-/* Whether a plain key names one element of an array. */
-static int names_element(PyObject *key, int ndim)
-{
-    if (PyLong_CheckExact(key)) return ndim == 1;
-    if (!PyTuple_CheckExact(key) || PyTuple_GET_SIZE(key) != ndim) return 0;
-    for (int i = 0; i < ndim; i++)
-        if (!PyLong_CheckExact(PyTuple_GET_ITEM(key, i))) return 0;
-    return 1;
 }
 
 /* x[key] = y where `key` is plain: 1 if it is done, 0 if it is for Python, -1 with an exception. */

@@ -11,9 +11,11 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
 #include <numpy/ufuncobject.h>
 
 #include "values.h"
+#include "numbers.h"
 #include "chains.h"
 #include "memory.h"
 #include "products.h"

@@ -229,7 +229,12 @@ static PyObject *compared_at_once(PyObject *x, PyObject *y, int op)
     const char *kinds = comparisons[op].kinds;
     int number;
     PyObject *a = value_of(x), *b = a == NULL ? NULL : operand(y, &number);
-    if (b == NULL || !are_small_together(a, b) || !has_kind(kinds, number_of(a)) || !has_kind(kinds, number)) return NULL;
+    if (b == NULL) return NULL;
+    if (!PyArray_CheckExact(a) && !PyArray_CheckExact(b)) {
+        PyObject *value = compared_numbers(a, b, op);
+        if (value != NULL) return new_array(value, Py_NewRef(Py_None));
+    }
+    if (!are_small_together(a, b) || !has_kind(kinds, number_of(a)) || !has_kind(kinds, number)) return NULL;
     Chain chain;
     Py_ssize_t n = larger_size(a, b);
     PyObject *value = is_for_now(x, y, n, &chain) ? compared_quietly(a, b, op) : NULL;

@@ -40,7 +40,7 @@ static PyObject *product(PyObject *x, PyObject *y, int of_vectors)
     int of_a = PyArray_NDIM(a), of_b = PyArray_NDIM(b);
     if (of_vectors && (of_a != 1 || of_b != 1 || !PyDataType_ISFLOAT(dtype))) return NULL;
     npy_intp m = of_a == 2 ? PyArray_DIM(a, 0) : 1, n = of_b == 2 ? PyArray_DIM(b, 1) : 1, k = PyArray_DIM(b, 0);
-    if (PyArray_DIM(a, of_a - 1) != k || k < 2 || m < 1 || n < 1 || m * k > largest || k * n > largest) return NULL;
+    if (PyArray_DIM(a, of_a - 1) != k || m < 1 || n < 1 || m * k > largest || k * n > largest) return NULL;
     npy_intp work = m * k <= most_work / n ? m * k * n : most_work + 1, bytes = m * n * PyArray_ITEMSIZE(a);
     if (work > most_work || bytes >= least_aligned || (m > 1 && n > 1 && work >= least_for_library)) return NULL;
     const Loop *loop = dtype->type_num < NPY_NTYPES_LEGACY ? &product_loops[dtype->type_num] : NULL;

@@ -27,7 +27,7 @@ static PyObject *by_operator(PyObject *ufunc, PyObject *x, PyObject *y)
 static int is_plain_operand(PyObject *x)
 {
     return Py_TYPE(x) == array_type || PyArray_CheckExact(x) || PyFloat_CheckExact(x) || PyLong_CheckExact(x) ||
-           PyBool_Check(x) || PyComplex_CheckExact(x);
+           PyBool_Check(x) || PyComplex_CheckExact(x) || number_of_scalar(x) >= 0;
 }
 
 /* x.__array_ufunc__(ufunc, method, *inputs, **kwargs) */
