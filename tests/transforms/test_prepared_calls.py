@@ -452,7 +452,7 @@ def test_large_temporaries_are_the_pools() -> None:
         y = xp.cumsum(x)
         return xp.sum(xp.cumsum(y[::-1]) * y)
 
-    small, large = xp.asarray(np.ones(100)), xp.asarray(np.ones(20_000))
+    small, large = xp.asarray(np.ones(100)), xp.asarray(np.ones(300_000))
     jitted = prepared(f, small)
     for _ in range(4):
         result = jitted(large)
@@ -460,13 +460,30 @@ def test_large_temporaries_are_the_pools() -> None:
     assert facts(result) == facts(in_python(f, large))
 
 
-def test_large_results_live_side_by_side() -> None:
-    x = xp.asarray(np.arange(30_000.0))
-    jitted = prepared(lambda x, a: (x + a, x * a), x, 1.0)
-    results = [jitted(x, float(a)) for a in range(20)]
+def test_temporaries_of_calls_are_kept_apart_and_aligned() -> None:
+    def f(x: Any) -> Any:
+        y = xp.cumsum(x)
+        return xp.cumsum(y[::-1]) * y
+
+    for n in (100, 3_000, 20_000, 120_000):
+        x = xp.asarray(np.random.default_rng(n).random(n))
+        with context(at_once=1 << 18):
+            jitted = prepared(f, x)
+            results = [jitted(x) for _ in range(4)]
+        expected = facts(in_python(f, x))
+        for result in results:
+            assert facts(result) == expected
+
+
+@pytest.mark.parametrize("n", [30_000, 260_000])
+def test_large_results_live_side_by_side(n: int) -> None:
+    x = xp.asarray(np.arange(float(n)))
+    with context(at_once=1 << 18):
+        jitted = prepared(lambda x, a: (x + a, x * a), x, 1.0)
+        results = [jitted(x, float(a)) for a in range(20)]
     for a, (added, multiplied) in enumerate(results):
-        np.testing.assert_array_equal(np.asarray(added), np.arange(30_000.0) + a)
-        np.testing.assert_array_equal(np.asarray(multiplied), np.arange(30_000.0) * a)
+        np.testing.assert_array_equal(np.asarray(added), np.arange(float(n)) + a)
+        np.testing.assert_array_equal(np.asarray(multiplied), np.arange(float(n)) * a)
 
 
 def test_counts_of_references_stay() -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from uopc_array._array.array import Array
-from uopc_array._array.at_once import SMALL, bound
+from uopc_array._array.at_once import bound
 from uopc_array._array.extension import IN_C
 from uopc_array._transforms.inputs import Arguments
 from uopc_array._transforms.results import Constant, Made
@@ -24,8 +24,7 @@ Condition = tuple[Any, str | None, Any]  # a cell and what it holds, or a namesp
 Form = tuple[Any, ...]  # see `_array/in_c/containers.h`
 Structure = tuple[Form | None, Form | None, int]  # of the arguments, of those by name, and how many leaves there are
 NOT_YET: Any = object()  # the plan is not compiled, or the settings are others for now
-# Temporaries come from the C library, which gives larger blocks back to the system after each call; the pool does not.
-_MOST_TEMPORARY_BYTES = 1 << 16
+_MOST_TEMPORARY_BYTES = (1 << 21) - 64  # what is larger C does not keep for the next call, see `in_c/memory.h`
 _MOST_ARGUMENTS = 64  # and results, of which C has room for so many
 _IN_MEMORY, _NUMBER, _FLOAT, _INT = range(4)
 _LEAF, _DICT, _LIST, _TUPLE, _CONSTANT = range(5)
@@ -63,7 +62,7 @@ def prepared_call(
     direct = executable.direct()
     if isinstance(direct, bool):
         return NOT_YET if direct else None
-    if len(direct.outputs) != len(trace.nodes) or max([node.size for node in trace.nodes]) > min(most, SMALL):
+    if len(direct.outputs) != len(trace.nodes) or max([node.size for node in trace.nodes]) > most:
         return None
     if direct.arena_bytes > _MOST_TEMPORARY_BYTES:
         return None

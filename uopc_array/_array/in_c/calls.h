@@ -239,7 +239,7 @@ static PyObject *called(PreparedCall *self, PyObject *args)
     if (is_inside) PyContext_Exit(quiet);
     if (!is_made) goto end;
     if (self->n_temporaries > 0) {
-        arena = PyMem_RawMalloc(self->arena_bytes + ALIGNMENT);
+        arena = new_block(NULL, self->arena_bytes + ALIGNMENT);
         if (arena == NULL) goto end;
         uint64_t start = ((uint64_t)(uintptr_t)arena + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         for (int i = 0; i < self->n_temporaries; i++, n++) pointers[n] = start + self->fixed[n];
@@ -262,7 +262,7 @@ static PyObject *called(PreparedCall *self, PyObject *args)
 end:
     for (int i = 0; i < self->n_arguments; i++) Py_XDECREF(keepers[i]);
     for (int i = 0; i < self->n_outputs; i++) Py_XDECREF(outputs[i]);
-    PyMem_RawFree(arena);
+    end_of_block(NULL, arena, 0);
     if (result == NULL) PyErr_Clear();
     return result;
 }
