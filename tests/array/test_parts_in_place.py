@@ -73,6 +73,48 @@ def test_the_memory_stays_where_nobody_else_sees_it(
     assert x._memory("test").pointer == address
 
 
+@pytest.mark.parametrize("before", ["whole", "part", "computed"])
+def test_what_is_pending_is_computed_and_changed_in_place(
+    before: str, changed: list[bool], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cells, "has_other_threads", lambda: False)
+    outcomes: list[Any] = []
+    for made in (lambda x: x, xp.asarray):
+        x, y = made(numbers(0)), made(numbers(1))
+        if before == "whole":
+            x += y
+        elif before == "part":
+            x[5:] = y[5:] * 2.0 + y[:-5]
+        else:
+            x = x + y
+        x[1:] *= 3.0
+        x[:-1] -= y[1:]
+        outcomes.append(np.asarray(x))
+    assert outcomes[0].tobytes() == outcomes[1].tobytes()
+    assert changed == [True, True]
+
+
+@pytest.mark.parametrize("target", [np.s_[1:], np.s_[:-1], np.s_[::-1]], ids=str)
+def test_parts_that_are_in_memory_are_copied_once(target: slice, monkeypatch: pytest.MonkeyPatch):
+    x, y, wanted = xp.asarray(numbers(0)), xp.asarray(numbers(1)), numbers(0)
+    n = wanted[target].size
+    written: list[Any] = []
+    original = assignment.write_in_memory
+
+    def write(*args: Any) -> bool:
+        written.append(args[-1])
+        return original(*args)
+
+    monkeypatch.setattr(assignment, "write_in_memory", write)
+    x[target] = y[-n:]
+    wanted[target] = numbers(1)[-n:]
+    assert [np.shares_memory(values, y._memory("test").array) for values in written] == [True]
+    np.testing.assert_array_equal(np.asarray(x), wanted)
+    x[target] = x[-n:]
+    wanted[target] = wanted[-n:].copy()
+    np.testing.assert_array_equal(np.asarray(x), wanted)
+
+
 def test_what_was_read_before_keeps_its_value():
     x = xp.asarray(numbers(0))
     before = numbers(0)

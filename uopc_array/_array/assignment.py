@@ -257,11 +257,13 @@ def part_in_place(change: Callable[[Any, Any], Any], x: Handle, y: Any) -> bool:
     base = alias.base
     if base._is_shadowed or base._node.flags:
         return False
-    make_leaf(base)
-    if not is_leaf(base):
-        return False
     values = _values_in_memory(y)
     if values is None:
+        return False
+    if base._node.realized is None:
+        base._memory("item assignment")
+    make_leaf(base)
+    if not is_leaf(base):
         return False
     x._let_go()
     try:
@@ -334,7 +336,7 @@ def _is_most_of(x: Handle, value: Operand) -> bool:
         return False
     node = as_node(value)
     base = x._alias.base if isinstance(x._alias, View) else x
-    return node.realized is None and node.size >= max(LARGE, base._node.size // 2)
+    return node.size >= max(LARGE, base._node.size // 2) and view_in_memory(node) is None
 
 
 def _values_for(dtype: DType, value: Operand) -> Any:
@@ -353,9 +355,12 @@ def _values_for(dtype: DType, value: Operand) -> Any:
 
 
 def _values_of(value: Operand) -> NumPyArray:
+    node = as_node(value)
+    if not node.flags and (there := view_in_memory(node)) is not None:
+        return there
     if isinstance(value, Handle):
         return value._memory("item assignment").array
-    return buffer_of_node(as_node(value)).array
+    return buffer_of_node(node).array
 
 
 def _key_for_numpy(key: Any) -> Any:
