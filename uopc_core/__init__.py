@@ -36,6 +36,7 @@ from uopc_core.extern.product import loop_of_products, multiply_by_library
 from uopc_core.extern.sorting import argsort_last_axis, searchsorted_vector, sort_last_axis
 from uopc_core.forks import in_forked_child
 from uopc_core.interpret.numpy_interp import NumPyProgram
+from uopc_core.interpret.numpy_ops import choose_in_c
 from uopc_core.ir import (
     EXTERNS,
     HIDDEN,
@@ -117,6 +118,7 @@ __all__ = [
     "as_dtype",
     "batch",
     "checkpoint",
+    "choose_in_c",
     "clear_plans",
     "compare_in_c",
     "composite",

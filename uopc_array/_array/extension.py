@@ -7,12 +7,12 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from uopc_core import compare_in_c
+from uopc_core import choose_in_c, compare_in_c
 from uopc_core.frontend.alone import HAS_GLOBAL_LOCK
 
 __all__ = ["IN_C", "Quick", "QuickCall"]
 
-_INTERFACE = 2  # between the module and what calls it; module.c says the same, and both are changed together
+_INTERFACE = 3  # between the module and what calls it; module.c says the same, and both are changed together
 
 
 class _NoOperators:
@@ -47,6 +47,7 @@ def _found() -> Any:
 IN_C = _found()
 if IN_C is not None:
     compare_in_c(IN_C)
+    choose_in_c(IN_C)
 
 if TYPE_CHECKING:
     Quick, QuickCall = _NoOperators, _NoCall

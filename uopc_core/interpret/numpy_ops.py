@@ -26,7 +26,7 @@ from uopc_core.ir.op import IDENTITIES, SUM_BLOCK, VIEW_OPS, Ops
 from uopc_core.ir.squares import squares64
 from uopc_core.ir.uop import UOp
 
-__all__ = ["NUMPY_OPS", "VIEWS", "NumpyFunction"]
+__all__ = ["NUMPY_OPS", "VIEWS", "NumpyFunction", "choose_in_c"]
 
 Array = np.ndarray[Any, Any]
 NumpyFunction = Callable[..., Any]
@@ -167,7 +167,14 @@ def _complex(node: UOp) -> _Function:
     return evaluate
 
 
-_CHOOSE: Callable[..., Array] = np.where
+_choose: Callable[..., Array] = np.where
+
+
+def choose_in_c(module: Any) -> None:
+    """Have elements chosen by this module, an extension of whoever stands above: without a jump at each of them."""
+    global _choose
+    module.connect_choose(np.where)
+    _choose = module.choose
 
 
 def _where(condition: Any, x: Any, y: Any, out: Array | None = None) -> Array:
@@ -176,7 +183,7 @@ def _where(condition: Any, x: Any, y: Any, out: Array | None = None) -> Array:
         out: an operand, to be written over.
     """
     if out is None or out is condition:
-        return _CHOOSE(condition, x, y)
+        return _choose(condition, x, y)
     if out is x:
         np.copyto(out, y, where=np.logical_not(condition))
     else:

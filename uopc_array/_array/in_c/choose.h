@@ -8,18 +8,24 @@ enum { LEAST_UNLOCKED = 1 << 16 };  /* elements from which other threads run mea
 
 /* Elements of one size, by the steps of the operands: 0 of what is one element. */
 #define CHOOSE(name, type)                                                                                           \
-    static void name(npy_intp n, const npy_bool *condition, const void *x, int dx, const void *y, int dy, void *out) \
+    static type name##_one(npy_bool condition, type a, type b)                                                       \
     {                                                                                                                \
-        const type *a = x, *b = y;                                                                                   \
-        type *to = out;                                                                                              \
+        type mask = (type)((type)0 - (type)(condition != 0));                                                        \
+        return (type)(b ^ ((a ^ b) & mask));                                                                        \
+    }                                                                                                                \
+    static void name(npy_intp n, const npy_bool *restrict condition, const void *x, int dx, const void *y, int dy,   \
+                     void *out)                                                                                      \
+    {                                                                                                                \
+        const type *restrict a = x, *restrict b = y, only_a = *a, only_b = *b;                                       \
+        type *restrict to = out;                                                                                     \
         if (dx && dy)                                                                                                \
-            for (npy_intp i = 0; i < n; i++) to[i] = b[i] ^ ((a[i] ^ b[i]) & (type) - (type)(condition[i] != 0));    \
+            for (npy_intp i = 0; i < n; i++) to[i] = name##_one(condition[i], a[i], b[i]);                           \
         else if (dx)                                                                                                 \
-            for (npy_intp i = 0; i < n; i++) to[i] = *b ^ ((a[i] ^ *b) & (type) - (type)(condition[i] != 0));        \
+            for (npy_intp i = 0; i < n; i++) to[i] = name##_one(condition[i], a[i], only_b);                         \
         else if (dy)                                                                                                 \
-            for (npy_intp i = 0; i < n; i++) to[i] = b[i] ^ ((*a ^ b[i]) & (type) - (type)(condition[i] != 0));      \
+            for (npy_intp i = 0; i < n; i++) to[i] = name##_one(condition[i], only_a, b[i]);                         \
         else                                                                                                         \
-            for (npy_intp i = 0; i < n; i++) to[i] = *b ^ ((*a ^ *b) & (type) - (type)(condition[i] != 0));          \
+            for (npy_intp i = 0; i < n; i++) to[i] = name##_one(condition[i], only_a, only_b);                       \
     }
 
 CHOOSE(choose_1, uint8_t)
@@ -35,7 +41,7 @@ static Choose choose_of(npy_intp size)
 }
 
 /* Where the elements of an operand are, and whether there is one for each of the result; NULL where it is for Python. */
-static const void *elements_of(PyObject *x, PyArrayObject *condition, int number, char *room, int *step)
+static const void *chosen_from(PyObject *x, PyArrayObject *condition, int number, char *room, int *step)
 {
     *step = 0;
     if (number_of(x) != number) return NULL;
@@ -60,8 +66,8 @@ static PyObject *choose(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
     int number = number_of(args[1]), dx, dy;
     if (number < 0 || PyArray_TYPE(condition) != NPY_BOOL || !PyArray_ISCARRAY_RO(condition)) goto python;
     _Alignas(16) char rooms[2][16];
-    const void *x = elements_of(args[1], condition, number, rooms[0], &dx);
-    const void *y = elements_of(args[2], condition, number, rooms[1], &dy);
+    const void *x = chosen_from(args[1], condition, number, rooms[0], &dx);
+    const void *y = chosen_from(args[2], condition, number, rooms[1], &dy);
     if (x == NULL || y == NULL || PyArray_NDIM(condition) == 0) goto python;
     PyArray_Descr *dtype = PyArray_DescrFromType(number);
     if (dtype == NULL) return NULL;
@@ -75,7 +81,7 @@ static PyObject *choose(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
     if (out == NULL) return NULL;
     npy_intp n = PyArray_SIZE(out);
     PyThreadState *state = n < LEAST_UNLOCKED ? NULL : PyEval_SaveThread();
-    function(n, PyArray_DATA(condition), x, dx, y, dy, PyArray_DATA(out));
+    if (n > 0) function(n, PyArray_DATA(condition), x, dx, y, dy, PyArray_DATA(out));
     if (state != NULL) PyEval_RestoreThread(state);
     return (PyObject *)out;
 python:

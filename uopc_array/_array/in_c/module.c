@@ -27,6 +27,7 @@
 #include "functions.h"
 #include "containers.h"
 #include "calls.h"
+#include "choose.h"
 
 /* ------------------------------------------------------------------------------------------------------- the type */
 
@@ -222,6 +223,8 @@ static PyMethodDef functions[] = {
     {"are_alike", are_alike, METH_VARARGS, "See uopc_core/ir/alike.py."},
     {"latest_nodes", latest_nodes, METH_O, "See uopc_core/ir/uop.py."},
     {"held_among", held_among, METH_VARARGS, "See uopc_core/ir/alike.py."},
+    {"choose", (PyCFunction)(void (*)(void))choose, METH_FASTCALL, "See uopc_core/interpret/numpy_ops.py."},
+    {"connect_choose", connect_choose, METH_O, "Say what `choose` is in Python."},
     {"make_again", make_again, METH_VARARGS, "See uopc_core/ir/alike.py."},
     {NULL, NULL, 0, NULL},
 };
@@ -234,7 +237,7 @@ static PyModuleDef module = {
     .m_methods = functions,
 };
 
-#define INTERFACE 2  /* extension.py takes no other: one that was compiled long ago lies there after an update */
+#define INTERFACE 3  /* extension.py takes no other: one that was compiled long ago lies there after an update */
 
 PyMODINIT_FUNC PyInit_at_once_c(void)
 {
