@@ -124,6 +124,13 @@ static long flags_of(PyObject *op, PyObject *dtype, long flags)
     return flags;
 }
 
+/* A tuple that the table holds for as long as the node is there: no cycle through it could be collected meanwhile, so
+   the collector need not look at it. */
+static void is_no_cycle(PyObject *tuple)
+{
+    if (PyTuple_CheckExact(tuple)) PyObject_GC_UnTrack(tuple);
+}
+
 /* Enter a node, which is taken over, in the table by its key: the node that is there in the end. */
 static PyObject *enter_node(PyObject *node, PyObject *key)
 {
@@ -134,6 +141,8 @@ static PyObject *enter_node(PyObject *node, PyObject *key)
         return NULL;
     }
     SLOT(ref, at_key) = Py_NewRef(key);
+    is_no_cycle(key);
+    is_no_cycle(PyTuple_GET_ITEM(key, 1));
     PyObject *there = PyDict_SetDefault(node_table, key, ref);
     PyObject *most = there == NULL ? NULL : PyDict_GetItemWithError(node_names, many_name);
     if (most == NULL)
