@@ -571,4 +571,6 @@ if IN_C is not None:
     IN_C.connect_function("at_once", at_once)
     IN_C.connect_function("of_one_at_once", of_one_at_once)
     IN_C.connect_function("view_at_once", view_at_once)
+    IN_C.connect_function("handle_on", handle_on)
+    handle_on = IN_C.handle_on
     at_once, of_one_at_once, view_at_once = IN_C.at_once, IN_C.of_one_at_once, IN_C.view_at_once

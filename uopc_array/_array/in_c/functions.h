@@ -3,7 +3,7 @@
 static PyObject *at_once_of(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
 {
     const char *kinds = n > 4 ? PyUnicode_AsUTF8(args[4]) : NULL;
-    if (n >= 3 && is_recorded(args[1], args[2])) Py_RETURN_NONE;
+    if (n >= 3 && (is_recorded(args[1], args[2]) || is_for_graph(args[1]))) Py_RETURN_NONE;
     if (n >= 3 && (n <= 4 || kinds != NULL)) {
         int is_reflected = n > 3 && args[3] == Py_True, number;
         PyObject *a = value_of(args[1]), *b = a == NULL ? NULL : operand(args[2], &number);
@@ -19,7 +19,7 @@ static PyObject *at_once_of(PyObject *Py_UNUSED(module), PyObject *const *args, 
 static PyObject *of_one_at_once(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
 {
     const char *kinds = n > 2 ? PyUnicode_AsUTF8(args[2]) : NULL;
-    if (n >= 2 && is_recorded(args[1], NULL)) Py_RETURN_NONE;
+    if (n >= 2 && (is_recorded(args[1], NULL) || is_for_graph(args[1]))) Py_RETURN_NONE;
     if (n >= 2 && (n <= 2 || kinds != NULL)) {
         PyObject *a = value_of(args[1]);
         if (a != NULL && size_of(a) <= largest && has_kind(kinds, number_of(a))) {
@@ -172,6 +172,8 @@ static PyObject *program_of(Key *key, PyObject *native, PyObject *args, int is_o
 static PyObject *of_known(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
 {
     if (n >= 6 && (PyTypeObject *)args[0] == array_type && PyTuple_CheckExact(args[4])) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[4]); i++)
+            if (is_for_graph(PyTuple_GET_ITEM(args[4], i))) Py_RETURN_NONE;
         Key key = {.n = 0, .n_values = 0};
         PyObject *value = NULL, *function = program_of(&key, args[1], args[4], n > 6 && args[6] == Py_True,
                                                        !(n > 7 && args[7] == Py_True));
@@ -222,6 +224,7 @@ static PyObject *view_at_once(PyObject *Py_UNUSED(module), PyObject *const *args
 static PyObject *view_of_known(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
 {
     PyObject *value = n == 4 && PyTuple_CheckExact(args[3]) ? value_of(args[0]) : NULL;
+    if (value == NULL && n == 4 && node_of(args[0]) != NULL) Py_RETURN_NONE;
     if (value != NULL && PyArray_CheckExact(value)) {
         Key key = {.n = 0, .n_values = 0};
         int is_made = add_item(&key, Py_NewRef(args[1])) && add_item(&key, PyLong_FromLong(number_of(value))) &&
@@ -236,4 +239,17 @@ static PyObject *view_of_known(PyObject *Py_UNUSED(module), PyObject *const *arg
         if (view != NULL || PyErr_Occurred()) return view;
     }
     return for_python(VIEW_OF_KNOWN, args, n);
+}
+
+/* handle_on(cls, node, is_array), as in at_once.py. */
+static PyObject *handle_on(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
+{
+    if (n == 3 && (PyTypeObject *)args[0] == array_type && is_node(args[1]) && PyBool_Check(args[2])) {
+        PyObject *node = args[1], *shape = SLOT(node, at_node_shape);
+        int is_plain = args[2] == Py_False || PyTuple_GET_SIZE(shape) > 0;
+        if (is_plain && (PyLong_AsLong(SLOT(node, at_flags)) != 0 || SLOT(node, at_realized) != Py_None ||
+                         elements_of(shape) > small))
+            return array_of_node(Py_NewRef(node));
+    }
+    return for_python(HANDLE_ON, args, n);
 }

@@ -18,9 +18,9 @@
 #include "numbers.h"
 #include "chains.h"
 #include "memory.h"
-#include "products.h"
 #include "nodes.h"
 #include "record.h"
+#include "products.h"
 #include "operators.h"
 #include "items.h"
 #include "ufuncs.h"
@@ -210,6 +210,7 @@ static PyMethodDef functions[] = {
     {"view_of_known", (PyCFunction)(void (*)(void))view_of_known, METH_FASTCALL, "See programs.py."},
     {"product_at_once", (PyCFunction)(void (*)(void))product_at_once, METH_FASTCALL, "See products.py."},
     {"dot_at_once", (PyCFunction)(void (*)(void))dot_at_once, METH_FASTCALL, "See products.py."},
+    {"handle_on", (PyCFunction)(void (*)(void))handle_on, METH_FASTCALL, "See at_once.py."},
     {"connect_products", connect_products, METH_VARARGS, connect_products_doc},
     {"note_product", note_product, METH_VARARGS, note_product_doc},
     {"connect_ufuncs", connect_ufuncs, METH_VARARGS, connect_ufuncs_doc},

@@ -66,10 +66,19 @@ static PyObject *product(PyObject *x, PyObject *y, int of_vectors)
     return value == NULL ? NULL : new_array(value, Py_NewRef(Py_None));
 }
 
+/* Whether an operand is an array on a node that is not in memory, or of a trace or a derivative. */
+static int is_to_compute(PyObject *x)
+{
+    PyObject *node = node_of(x);
+    return node != NULL && (SLOT(node, at_op) != op_buffer || PyLong_AsLong(SLOT(node, at_flags)) != 0);
+}
+
 /* product_at_once(cls, x, y), as in products.py. */
 static PyObject *product_at_once(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
 {
     PyObject *result = n == 3 && (PyTypeObject *)args[0] == array_type ? product(args[1], args[2], 0) : NULL;
+    if (result == NULL && !PyErr_Occurred() && n == 3 && (is_to_compute(args[1]) || is_to_compute(args[2])))
+        Py_RETURN_NONE;
     return result != NULL || PyErr_Occurred() ? result : for_python(PRODUCT_AT_ONCE, args, n);
 }
 

@@ -24,6 +24,13 @@ static int may_be_known(PyObject *node)
     return n >= 0 && n <= largest;
 }
 
+/* Whether an argument is an array on a node whose value cannot be known: whatever else is given, it is for the graph. */
+static int is_for_graph(PyObject *x)
+{
+    PyObject *node = node_of(x);
+    return node != NULL && !may_be_known(node);
+}
+
 static int has_kind_of_node(const char *kinds, PyObject *node)
 {
     PyObject *dtype = SLOT(node, at_node_dtype);

@@ -19,14 +19,14 @@ typedef PyObject *(*Binary)(PyObject *, PyObject *);
 
 enum {
     AT_ONCE, OF_ONE_AT_ONCE, OF_KNOWN, VIEW_AT_ONCE, VIEW_OF_KNOWN, MAKES_VALUES, PRODUCT_AT_ONCE, DOT_AT_ONCE, BOUND,
-    N_FUNCTIONS
+    HANDLE_ON, N_FUNCTIONS
 };
 
 static struct { const char *name; PyObject *function; } by_name[N_FUNCTIONS] = {
     [AT_ONCE] = {"at_once"}, [OF_ONE_AT_ONCE] = {"of_one_at_once"}, [OF_KNOWN] = {"of_known"},
     [VIEW_AT_ONCE] = {"view_at_once"}, [VIEW_OF_KNOWN] = {"view_of_known"}, [MAKES_VALUES] = {"makes_values"},
     [PRODUCT_AT_ONCE] = {"product_at_once"}, [DOT_AT_ONCE] = {"dot_at_once"},
-    [BOUND] = {"bound"},
+    [BOUND] = {"bound"}, [HANDLE_ON] = {"handle_on"},
 };
 
 static PyObject *on_array, *is_writable_name;                             /* names */
