@@ -65,6 +65,7 @@ __all__ = [
     "SOON_WRITTEN",
     "SPARED",
     "START_LINES",
+    "STREAMED_BYTES",
     "THREADLESS_WORK",
     "TILE",
     "TILED_ROWS",
@@ -209,6 +210,10 @@ JUMP_ELEMENTS = 16  # from one access to the next: of doubles two lines, so each
 CROSSING_ELEMENTS = 32  # along either loop, fewer of which stay in the cache until the other loop comes back
 TILE_SIDES = 16, 64  # rows and columns of tiles of loops that walk through memory in different directions
 TURNED_SIDES = 64, 16  # the same of a tile that is read along its columns: lines that are written at a time
+# From so many bytes on, lines that are written far from each other go to memory past the caches, into which each would
+# be read first: a transposed copy of 16 MB takes half of the time, and two thirds with a reading of it afterwards. At 8
+# MB the two take the same time, and what is read afterwards is better in a cache.
+STREAMED_BYTES = 12 << 20
 MAP_BLOCK = 256  # elements that an elementwise loop with calls works on at a time: a few rows of them stay in 32 KB
 LOOP_BLOCK = 256  # the same of the interpreter's loops of one operation
 ROWS_ABREAST = 6  # rows from which reducing them side by side takes less time than one after the other

@@ -129,6 +129,8 @@ def reductions(need, dtype):
             need_row(need, acc), need_rows(need, acc, 256)
     if is_unsigned(dtype) and dtype.itemsize >= 4:
         helper(need, "turn_UINTxACROSS", UINT=dtype, ACROSS=16)
+        helper(need, "stream_UINTxACROSS", UINT=dtype, ACROSS=16)
+    helper(need, "STREAMED")
     if is_inexact(dtype):
         need_product(need, dtype)
     if is_float(dtype):

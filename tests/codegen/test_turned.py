@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.kernel_runs import check, render_one
+from uopc_core.codegen import c_loops
 from uopc_core.dtype import DTYPES, dtypes
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
@@ -31,6 +32,18 @@ def test_a_transposed_copy(dtype, shape):
     check([x.permute((1, 0))], values(shape, dtype=dtype))
     check([x.permute((1, 0))], values(shape, dtype=dtype), pieces=3)
     check([x.flip([0]).permute((1, 0)).flip([0])], values(shape, dtype=dtype))
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (64, 48), (128, 96), (131, 192)], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+def test_a_large_transposed_copy_goes_past_the_caches(dtype, shape, monkeypatch):
+    monkeypatch.setattr(c_loops, "STREAMED_BYTES", 1)
+    x = UOp.param(0, shape, dtype)
+    y = x.permute((1, 0))
+    assert ("stream_" in render_one([y]).text) == (dtype.itemsize in (4, 8))
+    check([y], values(shape, dtype=dtype))
+    check([y], values(shape, dtype=dtype), pieces=3)
+    check([y.pad([(3, 2), (16, 16)])], values(shape, dtype=dtype))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from uopc_core.codegen.c_order import TURNED_ROWS, turned_columns, turned_loads
+from uopc_core.codegen.c_order import TURNED_ROWS, turned_columns, turned_loads, written_of_turned
 from uopc_core.codegen.c_reduce import (
     SCAN_LEVELS,
 )
@@ -12,7 +12,7 @@ from uopc_core.codegen.c_stages import is_math_call
 from uopc_core.codegen.c_tiles import TileWriter
 from uopc_core.codegen.c_types import C_TYPES, element
 from uopc_core.codegen.helpers import helper
-from uopc_core.costs import TILE_SIDES
+from uopc_core.costs import STREAMED_BYTES, TILE_SIDES
 from uopc_core.dtype import dtypes, is_complex, is_inexact
 from uopc_core.ir.op import Ops
 from uopc_core.loop.index import Var
@@ -26,6 +26,7 @@ from uopc_core.loop.loop_ir import (
     RowReduce,
     Scan,
     Scope,
+    Store,
     TileReduce,
     Unless,
 )
@@ -102,6 +103,12 @@ class LoopWriter(TileWriter):
         sides = [(loop.var, self.bounds(loop), _TILE_ROWS), (inner.var, self.bounds(inner), _TILE_COLUMNS)]
         if turned:
             sides = [(sides[1][0], sides[1][1], turned_columns(inner, turned)), (loop.var, sides[0][1], TURNED_ROWS)]
+        written = written_of_turned(loop, inner, turned)
+        if written is not None and turned[0].dtype.itemsize in _BITS:
+            n_bytes = f"{self.integer(loop.var.extent)} * {self.integer(inner.var.extent)} * {turned[0].dtype.itemsize}"
+            self.line(f"const int {turned[0].name}_far = {n_bytes} >= {STREAMED_BYTES};")
+        else:
+            written = None
         for var, bounds, size in sides:
             lo, hi = bounds
             name = f"tile{len(self.ranges)}"
@@ -115,7 +122,11 @@ class LoopWriter(TileWriter):
             var, (name, end), size = sides[0][0], self.ranges[sides[0][0]], sides[0][2]
             self.open(f"if ({end} - {name} == {size})")
             self.ranges[var] = (name, f"{name} + {size}")
+            if written is not None:
+                self.stream(turned[0], written, loop.var, inner.var, size)
             self.loop(plain)
+            if written is not None:
+                self.close()
             self.close()
             self.open("else")
             self.ranges[var] = (name, end)
@@ -127,19 +138,24 @@ class LoopWriter(TileWriter):
         for var, _, _ in sides:
             del self.ranges[var]
             self.close()
+        if written is not None:
+            self.line(f"if ({turned[0].name}_far) {helper(self.need, 'STREAMED')};")
 
-    def tile_of_loops(self, loop: Loop, inner: Loop, side: tuple[Var, tuple[str, str], int]) -> None:
-        """The loops over one tile; of what is turned, and quickly computed, a whole line has a loop of known length."""
-        if not self.turned or any(is_math_call(s) for s in inner.body):
-            self.loop(loop)
-            return
-        var, _, size = side
-        first, last = self.ranges[var]
-        for head, end in ((f"if ({last} - {first} == {size})", f"{first} + {size}"), ("else", last)):
-            self.ranges[var] = (first, end)
-            self.open(head)
-            self.loop(loop)
-            self.close()
+    def stream(self, load: Load, store: Store, outer: Var, inner: Var, columns: int) -> None:
+        """Write a tile past the caches where there is much of it and that can be done; opens what is run otherwise."""
+        bits = _BITS[load.dtype.itemsize]
+        stream, c = helper(self.need_typed, "stream_UINTxACROSS", UINT=bits, ACROSS=columns), C_TYPES[bits]
+        i, j = self.name_loop(outer), self.name_loop(inner)
+        self.line("int is_written = 0;")
+        self.open(f"if ({load.name}_far)")
+        self.line(f"const int64_t {i} = {self.ranges[outer][0]}, {j} = {self.ranges[inner][0]};")
+        memory, tile = f"({c} *)&{self.pointers[store.buffer]}[{self.index(store.index)}]", f"{load.name}_tile"
+        rows, apart = f"{self.ranges[outer][1]} - {i}", self.place(store.index.coef(outer))
+        self.line(f"is_written = {stream}({memory}, {apart}, (const {c} (*)[{columns}]){tile}, {rows});")
+        self.close()
+        self.drop_loop(outer)
+        self.drop_loop(inner)
+        self.open("if (!is_written)")
 
     def turn(self, s: Load, outer: Var, inner: Var, columns: int) -> None:
         """Copy a tile of memory that lies along the outer loop, so that it lies along the inner one."""

@@ -38,6 +38,7 @@ __all__ = [
     "search_of",
     "turned_columns",
     "turned_loads",
+    "written_of_turned",
 ]
 
 TURNED_ROWS, _TURNED_COLUMNS = TURNED_SIDES
@@ -106,6 +107,16 @@ def turned_columns(inner: Loop, loads: Sequence[Load]) -> int:
     if any(is_math_call(s) for s in inner.body):
         return TURNED_ROWS
     return max(_TURNED_COLUMNS, LINE_BYTES // max(s.dtype.itemsize for s in loads))
+
+
+def written_of_turned(loop: Loop, inner: Loop, loads: Sequence[Load]) -> Store | None:
+    """The store, where all that is done with what is turned is to write it in order along `inner`."""
+    if len(loop.body) != 1 or len(inner.body) != 2 or len(loads) != 1:
+        return None
+    store = inner.body[1]
+    if inner.body[0] is not loads[0] or not isinstance(store, Store) or store.value != loads[0].name:
+        return None
+    return store if is_in_order(store, inner) and store.index.coef(loop.var) > 1 else None
 
 
 @record(slots=True)

@@ -114,6 +114,33 @@ static inline void turn_UINTxACROSS(
         for (int64_t i = 0; i < m; i++) to[i][j] = x[i];
 }
 
+/* m rows of a tile to lines of memory, past the caches. Returns 0 where they do not begin where lines of the cache do, or
+   the machine has no such way. */
+
+#if defined __SSE2__ && defined __GNUC__ && !defined __clang__
+static inline int stream_UINTxACROSS(UINT *to, int64_t apart, const UINT (*tile)[ACROSS], int64_t m) {
+    typedef long long pair __attribute__((vector_size(16), may_alias));
+    if (((uint64_t)to | (uint64_t)apart * sizeof(UINT)) & 63) return 0;
+    for (int64_t i = 0; i < m; i++)
+        for (int k = 0; k < ACROSS; k += 16 / sizeof(UINT)) {
+            pair two;
+            __builtin_memcpy(&two, &tile[i][k], 16);
+            __builtin_ia32_movntdq((pair *)&to[i * apart + k], two);
+        }
+    return 1;
+}
+#else
+static inline int stream_UINTxACROSS(UINT *to, int64_t apart, const UINT (*tile)[ACROSS], int64_t m) { return 0; }
+#endif
+
+/* other threads see what has gone past the caches */
+
+#if defined __SSE2__ && defined __GNUC__ && !defined __clang__
+#define STREAMED __builtin_ia32_sfence()
+#else
+#define STREAMED (void)0
+#endif
+
 /* ---------------------------------------------------------------------------------------------------------- integers */
 
 static inline UINT floordiv_UINT(UINT a, UINT b) { return b ? a / b : 0; }
