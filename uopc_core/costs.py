@@ -12,6 +12,7 @@ alone. What is a limit of correctness, or part of the order in which sums are ma
 from __future__ import annotations
 
 __all__ = [
+    "AHEAD_BYTES",
     "AHEAD_ROWS",
     "ALONE_WORK",
     "ALWAYS_AT_ONCE",
@@ -32,6 +33,7 @@ __all__ = [
     "CROSSED_ELEMENTS",
     "CROSSING_ELEMENTS",
     "DIRECT_WORK",
+    "FAR_BYTES",
     "GRAIN",
     "JUMP_ELEMENTS",
     "LATER_BY",
@@ -78,6 +80,7 @@ __all__ = [
     "TILE_SIDES",
     "TOO_SMALL",
     "TURNED_SIDES",
+    "WIDE_ROW_BYTES",
     "WORK_OF_A_THREAD",
 ]
 
@@ -198,6 +201,12 @@ SMALL_ROWS_WORK = 1 << 18  # unless all work is that little: 20 us
 #
 LINE_BYTES = 64  # of the cache, that come and go together
 AHEAD_ROWS = 16  # that are asked for before their turn, where the machine does not see by itself that they will be read
+# Memory of which rows are fetched before their turn, and how long before, where a vector is read beside each row that is
+# more than a third of a first level of the cache. On an EPYC of 2025 the product of a matrix of 160 MB and a vector of
+# 40 KB took 8.0 ms by itself and 5.8 so; with a vector of 8 KB, or none, everything takes a quarter longer with it.
+FAR_BYTES = 8 << 20
+WIDE_ROW_BYTES = 16 << 10
+AHEAD_BYTES = 16 << 10
 # From so many columns on, a reduction over leading axes works on so many at a time: many, since the machine reads runs
 # of some KB at full speed, but few enough that there is work for several threads, unless all are hardly a tile more.
 # In memory a tile has one of two widths, so that kernels for many shapes have one text.

@@ -13,7 +13,8 @@ from uopc_core.codegen.c_reduce import (
 from uopc_core.codegen.c_stages import Stage, Stages, cut_stages, drop_unused
 from uopc_core.codegen.c_statements import StatementWriter
 from uopc_core.codegen.c_types import C_TYPES, element
-from uopc_core.costs import MAP_BLOCK
+from uopc_core.codegen.helpers import helper
+from uopc_core.costs import AHEAD_BYTES, FAR_BYTES, MAP_BLOCK, WIDE_ROW_BYTES
 from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import (
     Accumulate,
@@ -43,6 +44,7 @@ class InnermostWriter(StatementWriter, ABC):
         self.ranges: dict[Var, tuple[str, str]] = {}
         self.cut_rows: tuple[Var, Var] | None = None  # two loops of which a part of the elements is run
         self.strides: dict[Var, int] = {}  # of loops that do not go from one to the next
+        self.fetched: set[int] = set()  # buffers of which blocks are fetched before they are read
 
     @abstractmethod
     def block(self, block: Block) -> None:
@@ -131,6 +133,7 @@ class InnermostWriter(StatementWriter, ABC):
             start, count = f"{name}0", "m"
             self.open(f"for (int64_t {start} = {lo}; {start} < {hi}; {start} += {size})")
             self.line(f"const int64_t m = {hi} - {start} < {size} ? {hi} - {start} : {size};")
+            self.fetch_ahead(loop, start)
         if len(stages.stages) > 1:
             self.load_directly(loop, stages, start)
             self.store_directly(loop, stages, start)
@@ -153,6 +156,20 @@ class InnermostWriter(StatementWriter, ABC):
         elif stages.physical:
             self.close()
         self.drop_loop(loop.var)
+
+    def fetch_ahead(self, loop: Loop, start: str) -> None:
+        """Have blocks of long rows fetched before their turn, where a vector is read beside all of them: from one that
+        the first level of the cache does not hold, the machine sees less of how it goes on with the rows.
+        """
+        loads = [s for s in loop.body if isinstance(s, Load) and is_in_order(s, loop)] if self.lanes is not None else []
+        beside = [s for s in loads if s.index.is_of_loops and len(s.index.terms) == 1]
+        for load in [s for s in loads if s not in beside and s.buffer not in self.fetched] if beside else []:
+            self.fetched.add(load.buffer)
+            memory = self.function.buffers[load.buffer]
+            is_wide = max(loop.var.extent * s.dtype.itemsize for s in beside) > WIDE_ROW_BYTES
+            is_far = self.lift(int(is_wide and memory.size * load.dtype.itemsize > FAR_BYTES))
+            ahead = helper(self.need_typed, "ahead_T", T=load.dtype, AHEAD_BYTES=AHEAD_BYTES)
+            self.line(f"if ({is_far}) {ahead}({self.pointer_at(load, loop, start)}, m);")
 
     def load_directly(self, loop: Loop, stages: Stages, start: str) -> None:
         """Let calls read operands that are in memory as they are from there."""

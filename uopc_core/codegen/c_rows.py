@@ -207,6 +207,7 @@ class RowWriter(InnermostWriter):
         name = self.name_loop(loop.var)
         self.open(f"for (int64_t {name}0 = {lo}; {name}0 < {hi}; {name}0 += {size})")
         self.line(f"const int64_t m = {hi} - {name}0 < {size} ? {hi} - {name}0 : {size};")
+        self.fetch_ahead(loop, f"{name}0")
         rows = self.rows_of_memory(statements, loop, f"{name}0")
         for acc in item.accs:
             self.accs[acc.name] = (acc, "lane")

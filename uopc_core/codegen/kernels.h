@@ -14,6 +14,7 @@
      NAME, NAME2   a mathematical function of one operand, of two
      CNAME, CWIDE  one of complex numbers, of PARTs and of WIDEs
      ACROSS    columns of a tile
+    AHEAD_BYTES   from what is read now to what is fetched
      VECTOR, SIMD  what has the compiler use the vectors of a function, or of a loop
 
    Each gives NumPy's bits, the corners included: division by zero, INT_MIN // -1, shifts past the width, conversions out
@@ -38,6 +39,7 @@
 #endif
 #define QUOTIENT COMPLEX
 #define ACROSS 16
+#define AHEAD_BYTES 16384
 #define VECTOR
 #define SIMD _Pragma("omp simd")
 #define __builtin_copysignF __builtin_copysign
@@ -51,6 +53,12 @@
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 
 /* ------------------------------------------------------------------------------------------------------- definitions */
+
+/* has the second level of the cache fetch a block of m elements that comes some blocks later, which may be past the end */
+static inline void ahead_T(const T *x, int64_t m) {
+    const char *begin = (const char *)x + AHEAD_BYTES, *end = (const char *)(x + m) + AHEAD_BYTES;
+    for (; begin < end; begin += 64) __builtin_prefetch(begin, 0, 2);
+}
 
 /* gcc 12 and later make one rounding of a product and the sum or difference it goes to, -ffp-contract=off or not, where
    neighbouring lanes alternate between the two, as the parts of complex numbers do. */
