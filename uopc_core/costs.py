@@ -202,8 +202,8 @@ SMALL_ROWS_WORK = 1 << 18  # unless all work is that little: 20 us
 LINE_BYTES = 64  # of the cache, that come and go together
 AHEAD_ROWS = 16  # that are asked for before their turn, where the machine does not see by itself that they will be read
 # Memory of which rows are fetched before their turn, and how long before, where a vector is read beside each row that
-# is more than a third of a first level of the cache. On an EPYC of 2025 the product of a matrix of 160 MB and a vector of
-# 40 KB took 8.0 ms by itself and 5.8 so; with a vector of 8 KB, or none, everything takes a quarter longer with it.
+# is more than a third of a first level of the cache. On an EPYC of 2025 the product of a matrix of 160 MB and a vector
+# of 40 KB took 8.0 ms by itself and 5.8 so; beside a vector of 8 KB, or none, all takes a quarter longer with it.
 FAR_BYTES = 8 << 20
 WIDE_ROW_BYTES = 16 << 10
 AHEAD_BYTES = 16 << 10

@@ -136,6 +136,7 @@ def reductions(need, dtype):
     if is_float(dtype):
         need_tiled_product(need, dtype)
     need_running_sum(need, dtype)
+    helper(need, "ahead_T", T=dtype, AHEAD_BYTES=1024)
 
 
 def everything(vector):

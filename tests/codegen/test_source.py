@@ -1,6 +1,7 @@
 """The C text: the same for many shapes, right for every nesting of operators, every literal, every position."""
 
 import math
+import re
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -334,6 +335,23 @@ def test_accumulators_are_written_out_vector_by_vector_in_short_loops_alone(dtyp
             value = value * (x - y * (0.3 + k))
         ((_, source),), _ = fused_sources(value.reduce(Ops.ADD, 1))
         assert (f"#pragma GCC unroll {copies}" in source.text) is written_out
+
+
+def rows_times_vector(rows, columns):
+    matrix, vector = UOp.param(0, (rows, columns), dtypes.float64), UOp.param(1, (columns,), dtypes.float64)
+    ((_, source),), _ = fused_sources(
+        (matrix * vector.reshape((1, columns)).expand((rows, columns))).reduce(Ops.ADD, 1)
+    )
+    return source
+
+
+def test_only_long_rows_of_much_memory_beside_a_vector_are_fetched_ahead():
+    sources = [rows_times_vector(*shape) for shape in ((4000, 5000), (40, 5000), (20000, 1000))]
+    assert len({source.text for source in sources}) == 1  # no other object is compiled for it
+    flag = int(re.search(r"if \(n\[(\d+)\]\) ahead_f64\(", sources[0].text)[1])
+    assert [source.dims[flag] for source in sources] == [1, 0, 0]
+    ((_, alone),), _ = fused_sources(UOp.param(0, (4000, 5000), dtypes.float64).reduce(Ops.ADD, 1))
+    assert "ahead" not in alone.text
 
 
 @pytest.mark.parametrize("make", [softmax, layer_norm])
