@@ -335,7 +335,7 @@ def in_place_at_once(function: Callable[[Any, Any], Any], x: A, y: Any, kinds: s
     """``x op= y`` if both are known and small: written to the array; of a number another number. Else None. See
     `at_once` for `kinds`.
     """
-    a = x._value
+    a = _value_to_change(x)
     if type(a) is not _NDARRAY:
         return None if a is None else at_once(function, x, y, False, kinds)
     if a.size > LARGEST:
@@ -425,6 +425,19 @@ def holds_value_to_write(x: Handle, key: Any, value: Any) -> bool:
         return False
     take_value(x)
     return x._value is not None
+
+
+def _value_to_change(x: Handle) -> Any:
+    """The value that a handle holds; a small array in memory holds its value from now on, if nobody else sees that."""
+    # nothing here may hold the node
+    if (
+        x._value is None
+        and x._own_node.op is _BUFFER
+        and x._own_node.size <= min(SMALL, bound())
+        and _may_hold_value(x)
+    ):
+        take_value(x)
+    return x._value
 
 
 def _may_hold_value(x: Handle) -> bool:

@@ -143,6 +143,12 @@ static Py_ssize_t larger_size(PyObject *a, PyObject *b)
     return n > m ? n : m;
 }
 
+/* function(a, b) of numbers and of few doubles; NULL, without an exception, where it is for NumPy. */
+static PyObject *here(Binary function, PyObject *a, PyObject *b)
+{
+    return PyArray_CheckExact(a) || PyArray_CheckExact(b) ? of_rows(function, a, b) : of_numbers(function, a, b);
+}
+
 /* function(x, y), where `x` is an array, or function(y, x): a new array, or NULL, without an exception where it is for
    Python. */
 static PyObject *at_once(Binary function, const char *kinds, PyObject *x, PyObject *y, int is_reflected)
@@ -153,15 +159,12 @@ static PyObject *at_once(Binary function, const char *kinds, PyObject *x, PyObje
     Chain chain;
     PyObject *b = operand(y, &number);
     if (b == NULL) return NULL;
-    if (!PyArray_CheckExact(a) && !PyArray_CheckExact(b)) {
-        PyObject *value = is_reflected ? of_numbers(function, b, a) : of_numbers(function, a, b);
-        if (value != NULL) return new_array(value, Py_NewRef(Py_None));
-    }
+    PyObject *value = here(function, is_reflected ? b : a, is_reflected ? a : b);
+    if (value != NULL) return new_array(value, Py_NewRef(Py_None));
     if (!are_small_together(a, b)) return NULL;
     if (kinds != NULL && !(has_kind(kinds, number_of(a)) && has_kind(kinds, number))) return NULL;
     Py_ssize_t n = larger_size(a, b);
     if (!is_for_now(x, y, n, &chain)) return NULL;
-    PyObject *value = NULL;
     if (!is_reflected)
         value = quietly(function, a, b);
     else if (PyComplex_CheckExact(b) && Py_TYPE(a) == &PyDoubleArrType_Type) {  /* which it would take for a float */

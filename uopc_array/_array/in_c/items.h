@@ -220,7 +220,8 @@ static int stored(PyObject *x, PyObject *given, PyObject *y)
     }
     PyObject *part = target, *where = key;
     int result = 0;
-    if (size_of(target) <= under_lock || names_element(key, PyArray_NDIM((PyArrayObject *)target)))
+    int may_be_row = number_of(target) == NPY_DOUBLE && size_of(b) <= MOST_IN_ROW;
+    if ((size_of(target) <= under_lock && !may_be_row) || names_element(key, PyArray_NDIM((PyArrayObject *)target)))
         Py_INCREF(part);
     else {
         part = PyObject_GetItem(target, key);
@@ -231,10 +232,14 @@ static int stored(PyObject *x, PyObject *given, PyObject *y)
             Py_CLEAR(part);
     }
     int is_under_lock = part != NULL && (part == target ? where == key : size_of(part) <= under_lock);
-    if (part != NULL && value_of(x) == target && may_write(SLOT(x, at_alias)) && (is_under_lock || begin_writing())) {
-        result = PyObject_SetItem(part, where, b) == 0;
-        if (!is_under_lock) end_writing();
-        if (!result) is_for_python();
+    if (part != NULL && value_of(x) == target && may_write(SLOT(x, at_alias))) {
+        if (part != target && may_be_row && row_is_written(NULL, part, b))
+            result = 1;
+        else if (is_under_lock || begin_writing()) {
+            result = PyObject_SetItem(part, where, b) == 0;
+            if (!is_under_lock) end_writing();
+            if (!result) is_for_python();
+        }
     }
     Py_XDECREF(part);
     Py_DECREF(target);

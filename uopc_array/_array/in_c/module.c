@@ -16,6 +16,7 @@
 
 #include "values.h"
 #include "numbers.h"
+#include "rows.h"
 #include "chains.h"
 #include "memory.h"
 #include "nodes.h"

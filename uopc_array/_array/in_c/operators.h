@@ -134,6 +134,8 @@ static PyObject *binary(PyObject *x, PyObject *y, const Operation *op)
    lock, as it does for few elements, else those who do wait. */
 static int written(Binary function, PyObject *a, PyObject *b)
 {
+    Binary of_row = of_in_place(function);
+    if (of_row != NULL && row_is_written(of_row, a, b)) return 1;
     int is_under_lock = size_of(a) <= under_lock && size_of(b) <= under_lock;
     if (!is_under_lock && (size_of(b) > largest || size_of(a) > largest || !begin_writing())) return 0;
     PyObject *value = quietly(function, a, b);
