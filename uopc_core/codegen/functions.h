@@ -59,6 +59,24 @@ static inline __attribute__((always_inline)) void look_up(float *y, const float 
 }
 #endif
 
+/* the same of doubles in a table of 16 */
+
+#define DOUBLES (SINGLES / 2)
+
+#if defined __AVX512DQ__ && defined __GNUC__ && !defined __clang__
+static inline __attribute__((always_inline)) void look_up_doubles(double *y, const double *table, const int64_t *index) {
+    typedef int64_t vector __attribute__((vector_size(64)));
+    vector part[2], at;
+    __builtin_memcpy(part, table, sizeof(part)), __builtin_memcpy(&at, index, sizeof(at));
+    at = __builtin_shuffle(part[0], part[1], at);
+    __builtin_memcpy(y, &at, sizeof(at));
+}
+#else
+static inline __attribute__((always_inline)) void look_up_doubles(double *y, const double *table, const int64_t *index) {
+    for (int k = 0; k < DOUBLES; k++) y[k] = table[index[k] & 15];
+}
+#endif
+
 /* ----------------------------------------------------------------------------------------------- hyperbolic tangents */
 
 /* m / (m + 2) of m = exp(2 x) - 1 = 2**n q + (2**n - 1), where q = exp(r) - 1 for what remains
@@ -97,35 +115,58 @@ static inline __attribute__((always_inline)) float np_tanhf(float x) {
 /* -------------------------------------------------------------------------------------------------------------- powers */
 
 /* 2**(b log2(a)). The logarithm is a sum of two numbers, of twice the digits: its error is multiplied by that of the
-   power, which may be a thousand. In float64 one takes f = m c - 1 of a = 2**k m, where c of 3/4, 1 and 5/4 leaves
-   |f| < 0.16 without rounding, and log(1 + f) = 2 atanh(f / (2 + f)), a series in the square of the quotient s. Its first
-   term, and what was rounded away of s and of its cube, are added by themselves. */
+   power, which may be a thousand. The first bits of m, of a = 2**k m, counted so that one of their values is that of the
+   numbers around 1, choose c from a table, so that f = m c - 1 is small and not rounded. -log2(c) is a number of few
+   digits after the point and a rest. In float64 they are four bits, |f| < 0.035, and log(1 + f) = 2 atanh(f / (2 + f)), a
+   series in the square of the quotient s; its first term, and what was rounded away of s, are added by themselves. */
 
-static inline __attribute__((always_inline)) double log2_high(double a, double more, double *low) {
-    const union { double a; uint64_t b; } bits = { a };
-    const uint64_t above = bits.b - 0x3fe6a09e667f3bcdULL; /* the square root of 1/2 */
-    const union { uint64_t a; double b; } k = { (above + (1024ULL << 52)) >> 52 | 0x4330000000000000ULL };
-    const union { uint64_t a; double b; } m = { bits.b - (above & 0xfff0000000000000ULL) };
-    const int over = m.b > 0x1.279a74590331cp0, under = m.b < 0x1.c9f25c5bfedd9p-1;
-    double c = 1, whole = 0, rest = 0;
-    c = over ? 0.75 : c, whole = over ? 0x1.a8ff97181p-2 : whole, rest = over ? 0x1.4bc302ffa76fbp-43 : rest;
-    c = under ? 1.25 : c, whole = under ? -0x1.49a784bcd2p-2 : whole, rest = under ? 0x1.1d406db502403p-44 : rest;
-    const double f = FUSED(m.b, c, -1), d = FUSED(m.b, c, 1), inverse = 1 / d, lost = f - (d - 2);
-    const double s = f * inverse, s_rest = FUSED(-s, lost, FUSED(-s, d, f)) * inverse, z = s * s, w = z * z;
-    const double cube = s * z, cube_rest = FUSED(s, FUSED(s, s, -z), FUSED(s, z, -cube));
-    const double q = FUSED(FUSED(FUSED(0x1.ccba0a89d5817p-3, z, 0x1.0c95e9454aa05p-2), w,
-        FUSED(0x1.484b1702a8642p-2, z, 0x1.a61762a6b20d7p-2)), w, FUSED(0x1.2776c50ef9ce3p-1, z, 0x1.ec709dc3a03fdp-1));
-    const double p = s * 0x1.71547652b82fep1, t = k.b - (0x1p52 + 1024 - more) + whole, sum = t + p;
-    const double slope = FUSED(z, 0x1.71547652b82fep1, 0x1.71547652b82fep1);
-    rest += FUSED(s, 0x1.777d0ffda0d24p-55, FUSED(s, 0x1.71547652b82fep1, -p));
-    rest = FUSED(cube_rest, 0x1.ec709dc3a03fdp-1, FUSED(s_rest, slope, rest)) + (p - (sum - t));
-    *low = FUSED(cube, q, rest);
-    return sum;
+static const double inverse_of_wide_part[16] = {
+    0x1.6p0, 0x1.58p0, 0x1.48p0, 0x1.38p0, 0x1.3p0, 0x1.28p0, 0x1.18p0, 0x1.1p0, 0x1.08p0, 0x1p0, 0x1.ep-1, 0x1.c8p-1,
+    0x1.bp-1, 0x1.98p-1, 0x1.88p-1, 0x1.7p-1
+};
+
+static const double log2_of_wide_part[16] = {
+    -0x1.d6753e033p-2, -0x1.b47ebf7388p-2, -0x1.6e221cd9dp-2, -0x1.24407ab0ep-2, -0x1.fbc16b9028p-3,
+    -0x1.acf5e2db5p-3, -0x1.08c588cda8p-3, -0x1.663f6fac9p-4, -0x1.6bad3758ep-5, 0, 0x1.7d60496dp-4,
+    0x1.563dc29ff8p-3, 0x1.f5fd8a906p-3, 0x1.4f6fbb2cecp-2, 0x1.8a8980abfcp-2, 0x1.e7df5fe538p-2
+};
+
+static const double log2_of_wide_part_rest[16] = {
+    0x1.5f101c141e67p-42, -0x1.50520a377c7ecp-45, -0x1.9bcaf1aa4168ap-43, -0x1.ce60916e52e91p-44,
+    0x1.7f5dc57266758p-43, 0x1.36c101ee1344p-43, 0x1.871a7610e40bdp-45, -0x1.3167ccc538261p-44,
+    -0x1.fb0e626c0de13p-42, 0, -0x1.12ce6312ebb82p-42, 0x1.6590643906f2ap-42, 0x1.f1a4847f7b278p-42,
+    0x1.661e393a16b95p-44, -0x1.66cccab240e9p-45, 0x1.5669df6a2b592p-43
+};
+
+/* the logarithms to base 2 of numbers above 0, given by their bits; the exponent in these may be below that of any
+   normal number */
+static inline __attribute__((always_inline)) void log2_of_doubles(double *high, double *low, const uint64_t *bits) {
+    int64_t index[DOUBLES];
+    double ms[DOUBLES], ks[DOUBLES], c[DOUBLES], whole[DOUBLES], rest[DOUBLES];
+#pragma omp simd
+    for (int j = 0; j < DOUBLES; j++) {
+        const uint64_t above = bits[j] - 0x3fe6800000000000ULL; /* 0.703 */
+        const union { uint64_t a; double b; } m = { bits[j] - (above & 0xfff0000000000000ULL) };
+        const union { uint64_t a; double b; } k = { (above + (1ULL << 63)) >> 52 | 0x4330000000000000ULL };
+        ms[j] = m.b, ks[j] = k.b - (0x1p52 + 2048), index[j] = (int64_t)(above >> 48);
+    }
+    look_up_doubles(c, inverse_of_wide_part, index);
+    look_up_doubles(whole, log2_of_wide_part, index);
+    look_up_doubles(rest, log2_of_wide_part_rest, index);
+#pragma omp simd
+    for (int j = 0; j < DOUBLES; j++) {
+        const double f = FUSED(ms[j], c[j], -1), d = FUSED(ms[j], c[j], 1), inverse = 1 / d, lost = f - (d - 2);
+        const double s = f * inverse, s_rest = FUSED(-s, lost, FUSED(-s, d, f)) * inverse, z = s * s;
+        const double p = s * 0x1.71547652b82fep1, t = ks[j] + whole[j], sum = t + p;
+        double q = 0x1.4874aabd5285dp-2;
+        q = FUSED(q, z, 0x1.a61760a4a4597p-2), q = FUSED(q, z, 0x1.2776c50efdbc5p-1), q = FUSED(q, z, 0x1.ec709dc3a03fdp-1);
+        const double r = rest[j] + FUSED(s, 0x1.777d0ffda0d24p-55, FUSED(s, 0x1.71547652b82fep1, -p));
+        low[j] = FUSED(s * z, q, FUSED(s_rest, 0x1.71547652b82fep1, r) + (p - (sum - t)));
+        high[j] = sum;
+    }
 }
 
-/* In float32 the five bits after the first of m, counted from 0.711 so that one of their 32 values is that of the numbers
-   around 1, choose c from a table, which leaves |f| < 0.02 without rounding; log(1 + f) is a short polynomial. -log2(c) is a
-   number of 16 digits after the point and a rest. */
+/* In float32 they are five bits, |f| < 0.02, and log(1 + f) is a short polynomial. */
 
 static const float inverse_of_part[32] = {
     0x1.64p0f, 0x1.5cp0f, 0x1.54p0f, 0x1.5p0f, 0x1.48p0f, 0x1.4p0f, 0x1.3cp0f, 0x1.34p0f, 0x1.3p0f, 0x1.28p0f,
@@ -150,8 +191,6 @@ static const float log2_of_part_rest[32] = {
     0x1.5d1a1ap-19f
 };
 
-/* the logarithms to base 2 of numbers above 0, given by their bits; the exponent in these may be below that of any
-   normal number */
 static inline __attribute__((always_inline)) void log2_of_singles(float *high, float *low, const uint32_t *bits) {
     int32_t index[SINGLES];
     float ms[SINGLES], ks[SINGLES], c[SINGLES], whole[SINGLES], rest[SINGLES];
@@ -177,14 +216,13 @@ static inline __attribute__((always_inline)) void log2_of_singles(float *high, f
 
 /* 2**r of |r| up to 1/2, a polynomial that meets it at Chebyshev nodes */
 static inline __attribute__((always_inline)) double exp2_near(double r) {
-    const double r2 = r * r, r4 = r2 * r2;
-    const double a = FUSED(0x1.e9d400f144ca3p-32, r, 0x1.e60642a220885p-28);
-    const double b = FUSED(0x1.b524fae4cb89bp-24, r, 0x1.62bfd475db30ep-20);
-    const double c = FUSED(0x1.ffcbfc670e3f6p-17, r, 0x1.43091309705fdp-13);
-    const double d = FUSED(0x1.5d87fe78a5275p-10, r, 0x1.3b2ab6fba1dd8p-7);
-    const double e = FUSED(0x1.c6b08d704a0c2p-5, r, 0x1.ebfbdff82c598p-3);
-    const double p = FUSED(FUSED(FUSED(a, r2, b), r4, FUSED(c, r2, d)), r2, e);
-    return FUSED(FUSED(p, r, 0x1.62e42fefa39efp-1), r, 1);
+    double p = 0x1.e9d400f144ca3p-32;
+    p = FUSED(p, r, 0x1.e60642a220885p-28), p = FUSED(p, r, 0x1.b524fae4cb89bp-24);
+    p = FUSED(p, r, 0x1.62bfd475db30ep-20), p = FUSED(p, r, 0x1.ffcbfc670e3f6p-17);
+    p = FUSED(p, r, 0x1.43091309705fdp-13), p = FUSED(p, r, 0x1.5d87fe78a5275p-10);
+    p = FUSED(p, r, 0x1.3b2ab6fba1dd8p-7), p = FUSED(p, r, 0x1.c6b08d704a0c2p-5);
+    p = FUSED(p, r, 0x1.ebfbdff82c598p-3), p = FUSED(p, r, 0x1.62e42fefa39efp-1);
+    return FUSED(p, r, 1);
 }
 
 static inline __attribute__((always_inline)) float exp2_nearf(float r) {
@@ -205,26 +243,37 @@ static inline __attribute__((always_inline)) int32_t is_raref(float x) {
     return (bits.b - 0x00800000) | (0x7f7fffff - bits.b);
 }
 
-/* powers of normal numbers above 0 that are such themselves. Returns whether one may be none; `few`, whether an exponent has
-   two digits at most. */
+/* powers of normal numbers above 0 that are such themselves. Returns whether one may be none; `few`, whether an exponent
+   has two digits at most. */
 static inline __attribute__((always_inline)) int usual_powers(
     double *y, const double *a, const double *b, int64_t n, int *few
 ) {
-    int64_t rare = 0;
-    uint64_t last = ~0ULL;
-#pragma omp simd reduction(|:rare) reduction(min:last)
-    for (int64_t j = 0; j < (n & -16); j++) {
-        double low;
-        const double high = log2_high(a[j], 0, &low);
-        const union { double a; uint64_t b; } e = { b[j] }, t = { FUSED(e.a, high + low, 0x1.8p52) };
-        const union { double a; uint64_t b; } p = { exp2_near(FUSED(e.a, low, FUSED(e.a, high, 0x1.8p52 - t.a))) };
-        const union { uint64_t a; double b; } power = { p.b + (t.b << 52) };
-        const int64_t n = (int64_t)(t.b - 0x4338000000000000ULL);
-        y[j] = power.b;
-        rare |= is_rare(a[j]) | (n + 1021) | (1021 - n);
-        last = last < e.b << 13 ? last : e.b << 13;
+    int64_t rares[DOUBLES] = {0}, rare = 0;
+    uint64_t last[DOUBLES];
+    for (int k = 0; k < DOUBLES; k++) last[k] = ~0ULL;
+    for (int64_t j = 0; j < n; j += DOUBLES) {
+        uint64_t bits[DOUBLES];
+        double high[DOUBLES], low[DOUBLES];
+#pragma omp simd
+        for (int k = 0; k < DOUBLES; k++) {
+            const union { double a; uint64_t b; } x = { a[j + k] };
+            bits[k] = x.b;
+        }
+        log2_of_doubles(high, low, bits);
+#pragma omp simd
+        for (int k = 0; k < DOUBLES; k++) {
+            const union { double a; uint64_t b; } e = { b[j + k] }, t = { FUSED(e.a, high[k] + low[k], 0x1.8p52) };
+            const double r = FUSED(e.a, low[k], FUSED(e.a, high[k], 0x1.8p52 - t.a));
+            const union { double a; uint64_t b; } p = { exp2_near(r) };
+            const union { uint64_t a; double b; } power = { p.b + (t.b << 52) };
+            const int64_t size = (int64_t)bits[k], n = (int64_t)(t.b - 0x4338000000000000ULL);
+            y[j + k] = power.b;
+            rares[k] |= (size - 0x0010000000000000LL) | (0x7fefffffffffffffLL - size) | (n + 1021) | (1021 - n);
+            last[k] = last[k] < e.b << 13 ? last[k] : e.b << 13;
+        }
     }
-    *few = last == 0;
+    *few = 0;
+    for (int k = 0; k < DOUBLES; k++) rare |= rares[k], *few |= last[k] == 0;
     return rare < 0;
 }
 
@@ -263,18 +312,28 @@ static inline __attribute__((always_inline)) int usual_powersf(
 /* powers of |a| above 0, by the same steps, where they may be subnormal numbers, 0 or infinite: the power of two goes to
    them in halves */
 static inline __attribute__((always_inline)) void sizes_of_powers(double *y, const double *a, const double *b, int64_t n) {
+    for (int64_t j = 0; j < n; j += DOUBLES) {
+        uint64_t bits[DOUBLES];
+        double high[DOUBLES], low[DOUBLES];
 #pragma omp simd
-    for (int64_t j = 0; j < (n & -16); j++) {
-        const double x = __builtin_fabs(a[j]);
-        const int below = x < 0x1p-1022;
-        double low;
-        const double high = log2_high(below ? x * 0x1p54 : x, below ? -54 : 0, &low), e = b[j] * (high + low);
-        const int inside = (e > -1100) & (e < 1100);
-        const double t = FUSED(b[j], high + low, 0x1.8p52), r = FUSED(b[j], low, FUSED(b[j], high, 0x1.8p52 - t));
-        const union { double a; uint64_t b; } near = { inside ? t : e < 0 ? 0x1.8p52 - 1100 : 0x1.8p52 + 1100 };
-        const uint64_t n = near.b - (0x4338000000000000ULL - 2046), half = n >> 1;
-        const union { uint64_t a; double b; } first = { half << 52 }, second = { (n - half) << 52 };
-        y[j] = exp2_near(inside ? r : 0) * first.b * second.b;
+        for (int k = 0; k < DOUBLES; k++) {
+            const double x = __builtin_fabs(a[j + k]);
+            const int below = x < 0x1p-1022;
+            const union { double a; uint64_t b; } size = { below ? x * 0x1p54 : x };
+            bits[k] = size.b - (below ? 54ULL << 52 : 0);
+        }
+        log2_of_doubles(high, low, bits);
+#pragma omp simd
+        for (int k = 0; k < DOUBLES; k++) {
+            const double power = b[j + k], e = power * (high[k] + low[k]);
+            const int inside = (e > -1100) & (e < 1100);
+            const double t = FUSED(power, high[k] + low[k], 0x1.8p52);
+            const double r = FUSED(power, low[k], FUSED(power, high[k], 0x1.8p52 - t));
+            const union { double a; uint64_t b; } near = { inside ? t : e < 0 ? 0x1.8p52 - 1100 : 0x1.8p52 + 1100 };
+            const uint64_t n = near.b - (0x4338000000000000ULL - 2046), half = n >> 1;
+            const union { uint64_t a; double b; } first = { half << 52 }, second = { (n - half) << 52 };
+            y[j + k] = exp2_near(inside ? r : 0) * first.b * second.b;
+        }
     }
 }
 
