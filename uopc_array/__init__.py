@@ -3,6 +3,7 @@
 # ruff: noqa: F403 (a chapter says in its own __all__ what it exports; listing 300 names twice more would hide the chapters)
 
 import sys as _sys
+from types import FunctionType as _FunctionType
 from typing import Any as _Any
 
 from numpy import (
@@ -107,8 +108,11 @@ __all__ += ["lib", "random", "testing"]
 
 
 def __getattr__(name: str) -> _Any:
-    """NumPy's other names (PEP 562)."""
-    return _numpy_name("", name)
+    """NumPy's other names (PEP 562); functions are found at once from then on."""
+    found = _numpy_name("", name)
+    if type(found) is _FunctionType:
+        globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -82,6 +82,9 @@ class HostCalls(Sequence[HostCall]):
 
 
 _logs: list[HostCalls] = []
+_SEQUENCES = tuple, list
+_VALUES = np.ndarray, np.generic
+_KNOWN_DTYPES = frozenset(DTYPES)
 
 
 def log_host_calls() -> HostCalls:
@@ -113,7 +116,7 @@ def call_host(name: str, function: Callable[..., Any], args: tuple[Any, ...], kw
         TraceError: an argument has no value yet.
     """
     given = [to_host(name, x) for x in args]
-    options = {key: to_host(name, x) for key, x in kwargs.items()}
+    options = {key: to_host(name, x) for key, x in kwargs.items()} if kwargs else kwargs
     note_host_call(name)
     return from_host(function(*given, **options))
 
@@ -129,10 +132,13 @@ def note_host_call(name: str) -> None:
 def to_host(name: str, x: Any) -> Any:
     """`x` with every array of ours in it, also inside of tuples, lists and dicts, as a NumPy array of its own."""
     if isinstance(x, Array):
-        if known(x) is None:
+        value = known(x)
+        if type(value) is np.ndarray:
+            return np.array(value, order="C")
+        if value is None:
             _refuse_flags(name, x)
         return x.to_numpy()[()] if x._is_number else x.to_numpy()
-    if isinstance(x, tuple | list):
+    if isinstance(x, _SEQUENCES):
         items = [to_host(name, item) for item in cast("tuple[Any, ...]", x)]
         if isinstance(x, list):
             return items
@@ -158,16 +164,17 @@ def from_host(x: Any) -> Any:
 
     What we have no dtype for, and subclasses such as masked arrays, stay NumPy's.
     """
-    if isinstance(x, np.ndarray | np.generic):
+    if isinstance(x, _VALUES):
         values = cast("np.ndarray[Any, Any]", x)
-        if values.dtype not in DTYPES or not (isinstance(x, np.generic) or type(values) is np.ndarray):
+        is_known = values.dtype in _KNOWN_DTYPES or values.dtype in DTYPES
+        if not is_known or not (isinstance(x, np.generic) or type(values) is np.ndarray):
             return values
         known = copied_at_once(Array, values)
         if known is not None:
             return known
         node = node_from_numpy(values)
         return Array._from_uop(node) if isinstance(x, np.generic) else Array._array_from_uop(node)
-    if isinstance(x, tuple | list):
+    if isinstance(x, _SEQUENCES):
         items = [from_host(item) for item in cast("tuple[Any, ...]", x)]
         if isinstance(x, list):
             return items

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from math import nan
 from math import prod as product
 from types import NotImplementedType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import as_node, cast_node, is_scalar
+from uopc_array._array.programs import of_known
 from uopc_array._array.promotion import promote, promote_to, result_dtype
 from uopc_array._array.realize import values_in_memory
 from uopc_array._functions.arguments import ArrayLike, AxisLike, as_floating, normalize_axes, operand
@@ -22,6 +24,7 @@ from uopc_core.numerics.statistics import count_of, mean_of, squares_around
 
 __all__ = ["SPREAD", "floating_in", "variance"]
 
+A = TypeVar("A", bound=Handle)
 SPREAD = f"a, axis=None, dtype=None, out=None, ddof=0, {MASKED}, mean=None, correction=None"
 
 
@@ -197,7 +200,23 @@ def std(name: str, a: UOp, axis: AxisLike, dtype: Any, ddof: ArrayLike, *how: An
     return elementwise.root_of_squares(spread) if isinstance(spread, UOp) else spread
 
 
-@reduction("average(a, axis=None, weights=None, returned=False, *, keepdims=False)", looks_at_values=True)
+def _mean_at_once(cls: type[A], a: Any, axis: Any, weights: Any, returned: Any, keepdims: Any) -> A | None:
+    """`Description.at_once` of `average` without weights, whose values there are to look at."""
+    if weights is not None or returned:
+        return None
+    return of_known(cls, _unweighted, "average", (True, False, False), (a, axis, keepdims), bool(keepdims))
+
+
+def _unweighted(name: str, a: UOp, axis: AxisLike, keepdims: bool) -> UOp:
+    (x,) = as_floating(name, a)
+    return mean_of(x, None, normalize_axes(name, axis, a.ndim), keepdims)
+
+
+@reduction(
+    "average(a, axis=None, weights=None, returned=False, *, keepdims=False)",
+    looks_at_values=True,
+    at_once=_mean_at_once,
+)
 def average(
     name: str, a: UOp, axis: AxisLike, weights: UOp | None, returned: bool, keepdims: bool
 ) -> UOp | tuple[UOp, ...]:
@@ -222,9 +241,8 @@ def average(
     """
     axes = normalize_axes(name, axis, a.ndim)
     if weights is None:
-        (x,) = as_floating(name, a)
-        out = mean_of(x, None, axes, keepdims)
-        whole = UOp.const(product(x.shape[i] for i in axes), out.dtype, out.shape)
+        out = _unweighted(name, a, axis, keepdims)
+        whole = UOp.const(product(a.shape[i] for i in axes), out.dtype, out.shape)
         return (out, whole) if returned else out
     x, w = as_floating(name, *promote(name, a, _weights_on(name, a.shape, weights, axis, axes)))
     whole = composite.reduce_axes(w, Ops.ADD, axes, keepdims)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from types import NotImplementedType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from uopc_array._array.at_once import bound, known
+from uopc_array._array.handle import Handle
+from uopc_array._array.tracing import records
 from uopc_array._functions import along_axes
 from uopc_array._functions.arguments import (
     ArrayLike,
@@ -29,6 +32,7 @@ from uopc_core.numerics.statistics import mean_of
 
 __all__: list[str] = []
 
+A = TypeVar("A", bound=Handle)
 Pair = tuple[int, int]  # before and after
 Ends = tuple[UOp, UOp]  # what is put before and after, of extent 1 at the axis where it is the same for all indices
 
@@ -48,10 +52,32 @@ _KEYWORDS = {
 _ORDERED = {"maximum", "median", "minimum"}
 
 
+def _zeros_around(cls: type[A], array: Any, pad_width: Any, mode: Any, *values: Any) -> A | None:
+    """`Description.at_once` of `pad` with zeros."""
+    value = known(array) if type(array) is cls else None
+    if value is None or not value.ndim or not bound() or records():
+        return None
+    *others, kwargs = values
+    if type(mode) is not str or mode != "constant" or kwargs or any([x is not None for x in others]):
+        return None
+    try:
+        n = value.ndim
+        widths = [(pad_width, pad_width)] * n if type(pad_width) is int else _widths("pad", pad_width, n)
+    except Exception:  # the longer way has words for it
+        return None
+    shape = tuple([before + m + after for m, (before, after) in zip(value.shape, widths, strict=True)])
+    if min(map(min, widths)) < 0 or math.prod(shape) > bound():
+        return None
+    out = np.zeros(shape, value.dtype)
+    out[tuple([slice(before, before + m) for m, (before, _) in zip(value.shape, widths, strict=True)])] = value
+    return cls._from_value(out)
+
+
 @function(
     "pad(array, pad_width, mode='constant', *, constant_values=None, end_values=None, stat_length=None, "
     "reflect_type=None, **kwargs)",
     gives="array",
+    at_once=_zeros_around,
 )
 def pad(
     name: str,

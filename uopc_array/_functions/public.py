@@ -190,12 +190,19 @@ _IS_ARRAY = {"value": "False", "array": "True", "kept": "keepdims"}
 
 def _lines_for_known(description: Description, names: Sequence[str], known: Sequence[Parameter]) -> list[str]:
     """The lines that answer where all operands are known and small, see `of_known`."""
+    before: list[str] = []
+    if description.at_once is not None:
+        before = [
+            f"value = description.at_once(Array, {', '.join(names)})",
+            "if value is not None:",
+            "    return value",
+        ]
     gives, result = description.gives, description.result
     has_several = result.startswith(("tuple[UOp", "list[UOp")) or ("tuple[UOp" in result and isinstance(gives, type))
     if description.looks_at_values or not (has_several or result.startswith("UOp")):
-        return []
+        return before
     if not isinstance(gives, type) and gives not in _IS_ARRAY:
-        return []
+        return before
     nodes = tuple([_is_node(p) for p in known])
     args = f"({', '.join(names)},)"
     if has_several:
@@ -203,19 +210,13 @@ def _lines_for_known(description: Description, names: Sequence[str], known: Sequ
         of_class = "lambda items: gives(*items)"
         several = of_class if isinstance(gives, type) else "list" if result.startswith("list") else "tuple"
         return [
+            *before,
             f"value = several_of_known(Array, native, name, {nodes}, {args}, {is_array}, {several})",
             "if value is not None:",
             "    return value",
         ]
     if isinstance(gives, type):
-        return []
-    before = []
-    if description.at_once is not None:
-        before = [
-            f"value = description.at_once(Array, {', '.join(names)})",
-            "if value is not None:",
-            "    return value",
-        ]
+        return before
     return [
         *before,
         f"value = of_known(Array, native, name, {nodes}, {args}, {_IS_ARRAY[str(gives)]})",

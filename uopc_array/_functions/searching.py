@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
 
+from uopc_array._array.at_once import bound, known
+from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import cast_node, node_from_numpy
 from uopc_array._array.origins import gather
 from uopc_array._array.promotion import promote, promote_dtypes
 from uopc_array._array.realize import buffer_of_node
+from uopc_array._array.tracing import records
 from uopc_array._functions.arguments import ArrayLike, as_real, check_choice
 from uopc_array._functions.public import function
 from uopc_core import UOp, composite, dtypes, is_integer, name_of, searchsorted_vector
@@ -16,8 +21,18 @@ from uopc_core.numerics.axes import common_shape
 
 __all__: list[str] = []
 
+A = TypeVar("A", bound=Handle)
 
-@function("nonzero(a)", method="nonzero", gives="array", looks_at_values=True)
+
+def _places_at_once(cls: type[A], a: Any) -> tuple[A, ...] | None:
+    """`Description.at_once` of `nonzero`."""
+    value = known(a) if type(a) is cls else None
+    if value is None or not value.ndim or not bound() or records():
+        return None
+    return tuple([cls._from_value(index.astype(np.int64, order="C")) for index in np.nonzero(value)])
+
+
+@function("nonzero(a)", method="nonzero", gives="array", looks_at_values=True, at_once=_places_at_once)
 def nonzero(name: str, a: UOp) -> tuple[UOp, ...]:
     """Indices of the elements that are not zero, in row-major order. Computes the values of ``a``.
 

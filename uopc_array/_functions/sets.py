@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from uopc_array._array.array import Array
+from uopc_array._array.at_once import bound, known
+from uopc_array._array.handle import Handle
 from uopc_array._array.nodes import cast_node, node_from_numpy
 from uopc_array._array.promotion import promote_dtypes
 from uopc_array._array.realize import NumPyArray, buffer_of_node
+from uopc_array._array.tracing import records
 from uopc_array._functions import along_axes
 from uopc_array._functions.arguments import ArrayLike, check_choice, node_of, normalize_axis, wrap_array
 from uopc_array._functions.public import function
@@ -29,6 +32,7 @@ from uopc_core.errors import DTypeValueError
 
 __all__ = ["UniqueAll", "UniqueCounts", "UniqueInverse"]
 
+A = TypeVar("A", bound=Handle)
 # up to so many values a comparison with each is quicker than a sort
 _FEW = 16
 
@@ -95,11 +99,22 @@ def _values(node: UOp, axis: int | None, first: NumPyArray) -> UOp:
     return along_axes.move_axis(along_axes.move_axis(node, axis, 0).index(indices), 0, axis)
 
 
+def _unique_at_once(
+    cls: type[A], ar: Any, index: Any, inverse: Any, counts: Any, axis: Any, equal_nan: Any
+) -> A | None:
+    """`Description.at_once` of `unique` that gives the values alone."""
+    value = known(ar) if type(ar) is cls else None
+    if value is None or index or inverse or counts or axis is not None or not bound() or records():
+        return None
+    return cls._from_value(np.unique(value, equal_nan=bool(equal_nan)))
+
+
 @function(
     "unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, "
     "sorted=True)",
     gives="array",
     hints="sorted",
+    at_once=_unique_at_once,
 )
 def unique(
     name: str,

@@ -7,7 +7,7 @@ holds for ``xp.f(x)`` too; other functions get their values. Arrays among the re
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ import numpy as np
 from uopc_array._array.array import Array
 from uopc_array._functions.host import call_host
 from uopc_array._interop import numpy_objects
+from uopc_array._interop.array_function import array_function
 from uopc_core.errors import shortened
 
 __all__ = ["host_function", "numpy_dir", "numpy_name"]
@@ -25,6 +26,8 @@ _SERIES = ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynom
 _MODULES = frozenset({"char", "emath", "ma", "polynomial", "rec", "strings", *[f"polynomial.{x}" for x in _SERIES]})
 # they look at what they are given, and at no value of it
 _AS_THEY_ARE = frozenset({"iterable", "issubdtype", "printoptions"})
+_SEQUENCES = tuple, list
+_PLAIN = frozenset({Array, np.ndarray, type(None), bool, int, float, complex, str, slice, type})
 _NOTE = (
     "Runs NumPy's own function on the values of arrays: what it gives is computed at once, has no derivative and no "
     "place under `jit`; arrays among the results are arrays of this package. What follows is NumPy's text.\n\n"
@@ -75,10 +78,13 @@ def _owner(path: str) -> tuple[ModuleType, str]:
 def host_function(path: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """``numpy.<path>`` for arrays of ours, with NumPy's signature and text, and for a ufunc its methods."""
     full = f"numpy.{path}"
-    dispatches = hasattr(function, "_implementation") or isinstance(function, np.ufunc)
+    is_ufunc = isinstance(function, np.ufunc)
+    dispatches = hasattr(function, "_implementation") or is_ufunc
 
     def host(*args: Any, **kwargs: Any) -> Any:
         try:
+            if dispatches and not is_ufunc and _is_plain_call(args, kwargs):
+                return array_function(function, (), args, kwargs)
             if dispatches and _holds_arrays((args, kwargs)):
                 return function(*args, **kwargs)
             return call_host(full, function, args, kwargs)
@@ -103,11 +109,30 @@ def _holds_arrays(x: Any) -> bool:
         item = stack.pop()
         if isinstance(item, Array):
             return True
-        if isinstance(item, tuple | list):
+        if isinstance(item, _SEQUENCES):
             stack.extend(cast("tuple[Any, ...]", item))
         elif isinstance(item, dict):
             stack.extend(cast("dict[Any, Any]", item).values())
     return False
+
+
+def _is_plain_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether an array of ours is among the operands, and no class but ours may have a say in the call: what NumPy's
+    dispatch would find out, with more around it.
+    """
+    return (
+        (Array in map(type, args) or any([type(x) in _SEQUENCES for x in args]))
+        and _are_plain(args)
+        and (not kwargs or _are_plain(kwargs.values()))
+        and (Array in map(type, args) or _holds_arrays(args))
+    )
+
+
+def _are_plain(items: Iterable[Any]) -> bool:
+    for x in items:
+        if type(x) not in _PLAIN and not (type(x) in _SEQUENCES and _are_plain(x)):
+            return False
+    return True
 
 
 class HostModule(ModuleType):

@@ -72,13 +72,14 @@ def _infer_searchsorted(params: Any, types: Sequence[TensorType]) -> tuple[Tenso
 
 def _shows_order(x: Array) -> bool:
     """Whether equal values can be told apart: only zeros of either sign can."""
-    return x.dtype.kind == "c" or (x.dtype.kind == "f" and bool(np.any(np.signbit(x) & (x == 0))))
+    return x.dtype.kind == "c" or (x.dtype.kind == "f" and bool((np.signbit(x) & (x == 0)).any()))
 
 
 def _sort(params: tuple[bool, bool], x: Array) -> tuple[Array]:
     descending, stable = params
     kind = "stable" if stable and _shows_order(x) else None
-    ascending = np.sort(x[..., ::-1] if descending else x, axis=-1, kind=kind)
+    ascending = (x[..., ::-1] if descending else x).copy()
+    ascending.sort(axis=-1, kind=kind)
     return (np.ascontiguousarray(ascending[..., ::-1]) if descending else ascending,)
 
 

@@ -86,7 +86,28 @@ static PyObject *connect_ufuncs(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* cls._from_value(value), as in handle.py of the core. */
+static PyObject *from_value(PyObject *cls, PyObject *value)
+{
+    if (array_type == NULL || !PyType_IsSubtype((PyTypeObject *)cls, array_type)) {
+        PyErr_SetString(PyExc_TypeError, "Quick: there are no arrays yet; call connect(...) first");
+        return NULL;
+    }
+    int has_no_axes = PyArray_CheckExact(value) && PyArray_NDIM((PyArrayObject *)value) == 0;
+    PyObject *alias = has_no_axes ? PyObject_CallNoArgs((PyObject *)root_type) : Py_NewRef(Py_None);
+    PyObject *x = alias == NULL ? NULL : ((PyTypeObject *)cls)->tp_alloc((PyTypeObject *)cls, 0);
+    if (x == NULL) {
+        Py_XDECREF(alias);
+        return NULL;
+    }
+    SLOT(x, at_value) = Py_NewRef(value);
+    SLOT(x, at_alias) = alias;
+    SLOT(x, at_weak) = Py_NewRef(Py_False);
+    return x;
+}
+
 static PyMethodDef methods[] = {
+    {"_from_value", from_value, METH_O | METH_CLASS, "A new array on a known value."},
     {"__array_ufunc__", (PyCFunction)(void (*)(void))array_ufunc, METH_FASTCALL | METH_KEYWORDS,
      "What NumPy's ufuncs call where there is such an operand."},
     {NULL, NULL, 0, NULL},
