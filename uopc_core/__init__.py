@@ -15,6 +15,7 @@ from uopc_core.costs import (
     LOCKED_WORK,
     SHARED_CONTEXT_WORK,
     SPARED,
+    UNCHAINED,
 )
 from uopc_core.dtype import (
     DTYPES,
@@ -100,6 +101,7 @@ __all__ = [
     "SPARED",
     "TRACED",
     "TRACKED",
+    "UNCHAINED",
     "Buffer",
     "DType",
     "Executable",

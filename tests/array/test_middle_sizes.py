@@ -15,7 +15,7 @@ import pytest
 import uopc_array as xp
 from uopc_array._array.at_once import LARGEST, SMALL
 from uopc_array._array.extension import IN_C
-from uopc_core import SPARED, context
+from uopc_core import SPARED, UNCHAINED, context
 
 N = 40_000  # of middle size
 pytestmark = pytest.mark.skipif(IN_C is None, reason="without the extension nothing is of middle size")
@@ -88,12 +88,12 @@ def test_a_long_chain_is_recorded_from_the_second_time_on(text: str, is_in_graph
 
 
 @pytest.mark.parametrize("operators", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("n", [SMALL, SMALL + 1, 50_000, 100_000, 200_000, LARGEST])
+@pytest.mark.parametrize("n", [UNCHAINED, UNCHAINED + 1, SMALL, 50_000, 100_000, 200_000, LARGEST])
 def test_how_long_a_chain_has_to_be_depends_on_what_a_kernel_spares(n: int, operators: int):
     f = line(f"a{' + b' * operators}")
     a, b = array(n), array(n, 1)
     assert is_known(f(a, b))
-    assert is_known(f(a, b)) is (n <= SMALL or (operators - 1) * n < SPARED)
+    assert is_known(f(a, b)) is (n <= UNCHAINED or (operators - 1) * n < SPARED)
 
 
 def test_what_has_a_name_is_not_of_a_chain():
@@ -177,7 +177,7 @@ def statement(draw: Random) -> str:
 @pytest.mark.parametrize("seed", range(25))
 def test_programs_have_the_bits_of_the_graph(seed: int):
     draw = Random(seed)
-    n = draw.choice([SMALL, SMALL + 1, 40_000, 131_073])
+    n = draw.choice([UNCHAINED, UNCHAINED + 1, SMALL, 40_000, 131_073])
     body = "\n        ".join([statement(draw) for _ in range(draw.randint(3, 8))])
     text = f"def program(a, b, c):\n    for _ in range(3):\n        {body}\n    return a, b, c"
     space: dict[str, Any] = {"xp": xp}

@@ -182,7 +182,7 @@ PROMOTIONS = (promotion.promote, promotion.promote_floating, promotion.promote_c
 def test_arrays_of_one_dtype_are_promoted_the_short_way_to_the_nodes_of_the_long_one(
     monkeypatch: pytest.MonkeyPatch, way: Callable[..., tuple[UOp, ...]]
 ) -> None:
-    def outcome(x: xp.Array, y: xp.Array) -> Any:
+    def outcome(x: Any, y: Any) -> Any:
         try:
             return way("f", x, y)
         except Exception as error:
@@ -190,9 +190,11 @@ def test_arrays_of_one_dtype_are_promoted_the_short_way_to_the_nodes_of_the_long
 
     with xp.context(at_once=0):
         arrays = [xp.asarray(np.ones(shape, dtype)) for shape in SHAPES for dtype in ("f4", "f8", "i4", "?", "c16")]
-        pairs = list(itertools.product(arrays, arrays))
+        numbers = (0, -1, True, 2**70, 10**400, 0.5, 0.0, -0.0, float("inf"), 1j)
+        pairs: list[Any] = [*itertools.product(arrays, arrays), *itertools.product(arrays, numbers)]
+        pairs += [(number, x) for x, number in itertools.product(arrays, numbers)]
         short = [outcome(x, y) for x, y in pairs]
-        monkeypatch.setattr(promotion, "_alike", lambda operands: None)
+        monkeypatch.setattr(promotion, "_alike", lambda name, operands: None)
         assert [outcome(x, y) for x, y in pairs] == short
 
 

@@ -43,6 +43,7 @@ from uopc_core import (
     DTYPES,
     EXECUTORS,
     SPARED,
+    UNCHAINED,
     DType,
     Ops,
     UOp,
@@ -116,7 +117,7 @@ def connect_operators(cls: type[Handle], methods: Mapping[str, Any], direct: Map
     """
     if IN_C is not None:
         IN_C.connect_records(dict(direct), vars(bounds), _IN_MEMORY)
-        sizes = LARGEST, SMALL, SPARED, _UNDER_LOCK, MOST_LENSES
+        sizes = LARGEST, SMALL, UNCHAINED, SPARED, _UNDER_LOCK, MOST_LENSES
         IN_C.connect(cls, Root, Part, dict(methods), _QUIET, _VIEWS, *sizes, writing)
 
 

@@ -123,11 +123,19 @@ def check_cast(name: str, given: DType, dtype: DType, casting: Any) -> None:
         )
 
 
-def _alike(operands: Sequence[Any]) -> tuple[UOp, UOp] | None:
-    """Two arrays of one dtype in their common shape, the short way of `promote`; None of all else."""
+def _alike(name: str, operands: Sequence[Any]) -> tuple[UOp, UOp] | None:
+    """Two arrays of one dtype, or one of floats and a Python number, in their common shape, the short way of `promote`;
+    None of all else.
+    """
     if len(operands) != 2:
         return None
     x, y = operands
+    if type(y) is int or type(y) is float:
+        number = _beside(name, y, x)
+        return None if number is None else (x._uop, number)
+    if type(x) is int or type(x) is float:
+        number = _beside(name, x, y)
+        return None if number is None else (number, y._uop)
     if not (isinstance(x, Handle) and isinstance(y, Handle)) or x._weak or y._weak:
         return None
     a, b = x._uop, y._uop
@@ -153,7 +161,7 @@ def promote(name: str, *operands: Any) -> tuple[UOp, ...]:
         OverflowError: a Python int that the common integer dtype cannot hold.
     """
     try:
-        alike = _alike(operands)
+        alike = _alike(name, operands)
         if alike is not None:
             return alike
         ready = [to_operand(x, name) for x in operands]
@@ -165,7 +173,7 @@ def promote(name: str, *operands: Any) -> tuple[UOp, ...]:
 def promote_floating(name: str, *operands: Any) -> tuple[UOp, ...]:
     """`operands` as nodes of their common shape and floating dtype, which every Python int fits; see `promote`."""
     try:
-        alike = _alike(operands)
+        alike = _alike(name, operands)
         if alike is not None and alike[0].dtype.kind in "fc":
             return alike
         ready = [to_operand(x, name) for x in operands]
@@ -182,6 +190,14 @@ def promote_to(name: str, dtype: DType, *operands: Any) -> tuple[UOp, ...]:
         return tuple([_node_in(name, x, dtype, shape) for x in ready])
     except Exception as error:
         raise shortened(error) from None
+
+
+def _beside(name: str, x: float, y: Any) -> UOp | None:
+    """A number as a node beside an array of floats, whose dtype it takes; None beside all else."""
+    if not isinstance(y, Handle) or y._weak:
+        return None
+    node = y._uop
+    return const_node(name, x, node.dtype, node.shape) if node.dtype.kind == "f" else None
 
 
 def _shape_of(x: Operand) -> tuple[int, ...]:
@@ -204,7 +220,7 @@ def promote_comparison(name: str, x: Any, y: Any) -> tuple[UOp, UOp]:
     it fits, is compared by value as well.
     """
     try:
-        alike = _alike((x, y))
+        alike = _alike(name, (x, y))
         if alike is not None:
             return alike
         x, y = to_operand(x, name), to_operand(y, name)

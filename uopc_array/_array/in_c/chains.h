@@ -1,4 +1,4 @@
-/* Which operators on values of middle size, more than `small` elements, are for the graph.
+/* Which operators on values of middle size, more than `unchained` elements, are for the graph.
 
    An operand that nothing else refers to is what another operator of the same statement has made. Such operators are a
    chain, which begins at a line of a function. Where a kernel would spare NumPy to pass over `spared` elements, the line
@@ -10,7 +10,7 @@ typedef struct { size_t name; int is_graph; } Line;
 
 static Line lines[N_LINES];
 static Py_ssize_t at_chain;                                               /* the slot of a handle for what follows */
-static Py_ssize_t small, spared;
+static Py_ssize_t small, unchained, spared;
 static PyObject *node_name;
 
 /* Operators, by what the one is known by that came first, and that of the right operand; 0 is none. */
@@ -57,7 +57,7 @@ static Chain chain_of(PyObject *x)
 static int become_node(PyObject *x)
 {
     PyObject *value = value_of(x);
-    if (value == NULL || size_of(value) <= small) return 1;
+    if (value == NULL || size_of(value) <= unchained) return 1;
     PyObject *node = PyObject_GetAttr(x, node_name);
     Py_XDECREF(node);
     return node != NULL;
@@ -80,7 +80,7 @@ static int is_to_record(const Chain *chain) { return chain->operators == 1 && is
    recorded from the next time on. */
 static PyObject *noted(PyObject *x, const Chain *chain, Py_ssize_t n)
 {
-    if (x == NULL || n <= small) return x;
+    if (x == NULL || n <= unchained) return x;
     if ((chain->operators - 1) * n >= spared) {
         have_recorded(chain->name);
         if (chain->other != 0) have_recorded(chain->other);
@@ -97,7 +97,7 @@ static PyObject *noted(PyObject *x, const Chain *chain, Py_ssize_t n)
    exception. */
 static int is_for_now(PyObject *x, PyObject *y, Py_ssize_t n, Chain *chain)
 {
-    if (n <= small) return 1;
+    if (n <= unchained) return 1;
     *chain = chain_to(x, y);
     if (!is_to_record(chain)) return 1;
     if (become_node(x) && y != NULL) become_node(y);

@@ -178,7 +178,7 @@ static PyObject *record_comparison(const Recorded *how, PyObject *x, PyObject *y
     PyObject *a = how->op == NULL ? NULL : node_of(x), *b;
     if (a == NULL || !has_kind_of_node(how->kinds, a)) return NULL;
     int is_known = may_be_known(a);
-    if (PyFloat_CheckExact(y))
+    if (PyFloat_CheckExact(y) || PyLong_CheckExact(y))
         b = has_kind_of_node("f", a) && !is_known ? node_of_number(y, a) : NULL;
     else if ((b = node_of(y)) != NULL)
         b = is_known && may_be_known(b) ? NULL : Py_NewRef(b);
