@@ -93,8 +93,8 @@ __all__ = [
 # Elements of a known value up to which operators may compute at once. To record, recognise and call costs 20 us a
 # statement; NumPy passes over so many doubles in 60.
 AT_ONCE = 1 << 18
-# Elements up to which they always do: NumPy passes over so many doubles in 10 us, so a kernel of a few operations saves
-# less than it costs to get there.
+# Elements up to which functions always are: NumPy passes over so many doubles in 10 us, so a kernel of a few
+# operations saves less than it costs to get there.
 ALWAYS_AT_ONCE = 1 << 15
 # Elements that a kernel of several operations spares NumPy to pass over, from which it pays. To record, recognise and
 # call costs 20 us where the result is asked for after each statement, as much as NumPy takes for so many doubles: level

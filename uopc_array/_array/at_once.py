@@ -9,12 +9,12 @@ Only what has the same bits as the graph goes this way: functions of which NumPy
 A large array in memory holds its value too, from when a small part of it is read or written: that part is known and
 small. What is done with the whole of it is the graph's.
 
-Two bounds say what is small. To record a statement, recognise it and call its kernel costs some 20 us, whatever the
+Three bounds say what is small. To record a statement, recognise it and call its kernel costs some 20 us, whatever the
 size; NumPy passes over memory once an operation, which takes some 10 us for 32,768 elements in the cache, where a fused
-kernel passes once for all of them. So up to ALWAYS_AT_ONCE elements everything is computed at once. Between that and
-LARGEST one operation is, and a statement of few; longer ones are graphs from the second time on, as the operators in C
-find out (`in_c/chains.h`). What has got a node stays the graph's. No value depends on it. Without C there is the lower
-bound alone.
+kernel passes once for all of them. So up to ALWAYS_AT_ONCE elements functions are computed at once, and operators up to
+UNCHAINED. Between that and LARGEST one operation is, and a statement of few; longer ones are graphs from the second
+time on, as the operators in C find out (`in_c/chains.h`). What has got a node stays the graph's. No value depends on
+it. Without C there is ALWAYS_AT_ONCE alone.
 
 The operators of the commonest operands are in C once more (the folder `in_c`), for Python's frames cost several times
 what NumPy's calls do. Where that has not been built, the functions here do the same.
