@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["describe", "measuring_environment", "restart"]
+__all__ = ["describe", "measuring_environment", "restart", "threads_in_use"]
 
 READY = "BENCHMARKS_READY"
 # these pin OpenBLAS to kernels of another processor
@@ -19,13 +19,20 @@ THREADS = (
     *("NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS", "UOPC_NUM_THREADS"),
 )
 JAX = {"JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": "1"}
+# OpenBLAS's threads stay awake for 2^28 cycles after a call, on cores that the next library would have to share
+CALM = {"OPENBLAS_THREAD_TIMEOUT": "20"}
 LIBRARIES = ("uopc-array", "numpy", "scipy", "jax", "numba", "numexpr", "torch")
 
 
 def measuring_environment(n_threads: int = 1) -> dict[str, str]:
     """The environment of a measuring process."""
     kept = {name: value for name, value in os.environ.items() if name not in UNSET}
-    return {**kept, **dict.fromkeys(THREADS, str(n_threads)), **JAX, READY: str(n_threads)}
+    return {**CALM, **kept, **dict.fromkeys(THREADS, str(n_threads)), **JAX, READY: str(n_threads)}
+
+
+def threads_in_use() -> int:
+    """How many threads every library has in this process."""
+    return int(os.environ.get(READY, "1"))
 
 
 def restart(module: str, arguments: list[str], n_threads: int = 1) -> None:
