@@ -11,6 +11,7 @@ import uopc_array as xp
 from uopc_core import context
 from uopc_core.collector import without_collection
 from uopc_core.rewrite.pattern import Rule
+from uopc_core.schedule import canonical
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +28,17 @@ def test_it_waits_while_a_graph_is_planned_and_goes_on(monkeypatch):
     monkeypatch.setattr(Rule, "apply", lambda rule, x: seen.append(gc.isenabled()) or apply(rule, x))
     with context(tier="compile", at_once=0):
         np.asarray(xp.jit(lambda x: xp.exp(x + 1.5)[1:] * 3.5)(xp.asarray(np.arange(7.0))))
+    assert seen
+    assert not any(seen)
+    assert gc.isenabled()
+
+
+def test_it_waits_while_the_key_of_a_trace_is_made(monkeypatch):
+    seen = []
+    made = canonical.Key.__init__
+    monkeypatch.setattr(canonical.Key, "__init__", lambda key, x: seen.append(gc.isenabled()) or made(key, x))
+    with context(tier="interpret", at_once=0):
+        np.asarray(xp.jit(lambda x: xp.exp(x + 2.5)[2:] * 4.5)(xp.asarray(np.arange(8.0))))
     assert seen
     assert not any(seen)
     assert gc.isenabled()

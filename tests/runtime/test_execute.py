@@ -20,6 +20,22 @@ def test_an_output_may_be_asked_for_twice_and_an_input_may_be_one():
     np.testing.assert_allclose(results[4].array, 6.9)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 0, 2), (2, 3, 1, 0)])
+@pytest.mark.parametrize("indexes", [(17, 4, 901, 0), (3, 2, 1, 0), (1, 0, 2, 3)])
+def test_arguments_come_in_the_order_that_is_told_whatever_the_indexes_of_their_inputs(order, indexes):
+    x, y = (UOp.param(indexes[i], (3,), dtypes.float64) for i in (0, 1))
+    s, t = (UOp.param(indexes[i], (), dtypes.float64, "scalar") for i in (2, 3))
+    wide = [z.reshape((1,)).expand((3,)) for z in (s, t)]
+    outputs = [t, x * wide[0] + y * wide[1], y, y - wide[1] * wide[0]]
+    a, b = np.array([1.0, 2.0, 3.0]), np.array([4.0, -5.0, 6.0])
+    given = [Buffer.from_numpy(a), Buffer.from_numpy(b), 1.25, 2.5]
+    expected = [2.5, a * 1.25 + b * 2.5, b, b - 2.5 * 1.25]
+    executable = Executable(outputs, {indexes[which]: number for number, which in enumerate(order)})
+    for _ in range(2):
+        for found, wanted in zip(executable.run([given[i] for i in order]), expected, strict=True):
+            np.testing.assert_array_equal(found.array, wanted)
+
+
 def test_the_memory_of_a_constant_goes_with_its_last_user():
     ones = UOp.const(1.0, dtypes.float64, (1234,))
     memory = realize_all([ones])[0]

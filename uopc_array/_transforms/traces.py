@@ -152,13 +152,11 @@ class Trace:
 
         Two threads may both make one; they are alike.
         """
-        numbered = [UOp.param(i, p.shape, p.dtype, p.arg[2]) for i, p in enumerate(self.params)]
-        wanted = [self.nodes[i] for i in self.computed]
-        renamed = substitute(wanted, dict(zip(self.params, numbered, strict=True)), TRACED)
         for i, node in enumerate(self.nodes):
             if not node.flags & TRACED:
                 self.nodes[i] = UOp.buffer(buffer_of_node(node))
-        self.executable = uopc_core.Executable(renamed)
+        numbers = {p.arg[0]: i for i, p in enumerate(self.params)}
+        self.executable = uopc_core.Executable([self.nodes[i] for i in self.computed], numbers)
         return self.executable
 
     def inlined(self, inputs: Sequence[Any]) -> list[UOp]:

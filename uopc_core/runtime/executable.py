@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from uopc_core.collector import without_collection
 from uopc_core.ir.op import Ops
 from uopc_core.ir.uop import UOp
 from uopc_core.runtime.buffer import Buffer
@@ -21,21 +22,26 @@ class Executable:
     """A traced graph: planned once, prepared once by each executor that runs it, run with new arguments each time.
 
     Args:
-        outputs: nodes over PARAMs; the index of a PARAM is the number of its argument.
+        outputs: nodes over PARAMs.
+        numbers: of the arguments, by the index of the PARAM; without, the index is the number.
     """
 
     __slots__ = ("_as_given", "_buffers", "_fixed", "_places", "_plan", "_prepared", "_scalars")
 
-    def __init__(self, outputs: Sequence[UOp]) -> None:
+    def __init__(self, outputs: Sequence[UOp], numbers: Mapping[int, int] | None = None) -> None:
         # a scalar input that is itself an output becomes memory like the others
         roots = [x.materialize() if x.op is Ops.PARAM and x.arg[2] == "scalar" else x for x in outputs]
-        canonical = canonicalise(roots, keep_held=False)
+        with without_collection():
+            canonical = canonicalise(roots, keep_held=False)
+            self._plan = plan_for(canonical)
         places = [canonical.outputs.index(root) for root in roots]
         self._places = places if places != list(range(len(canonical.outputs))) else None
-        self._plan = plan_for(canonical)
         self._prepared: dict[Executor, PreparedPlan] = {}
         self._buffers = tuple(canonical.bindings.buffers)
         self._scalars = tuple(canonical.bindings.scalars)
+        if numbers is not None:
+            self._buffers = tuple([numbers[b] if type(b) is int else b for b in self._buffers])
+            self._scalars = tuple([_numbered(s, numbers) for s in self._scalars])
         self._fixed = not any(type(s) is UOp for s in self._scalars)
         in_order = self._fixed and self._buffers == tuple(range(len(self._buffers)))
         self._as_given = len(self._buffers) if in_order else -1  # arguments that are the buffers, the usual case
@@ -73,3 +79,8 @@ class Executable:
     def inputs(self) -> tuple[Sequence[Any], Sequence[Any]]:
         """The buffers and the scalars of a run: numbers of arguments and Buffers, PARAMs and numbers."""
         return self._buffers, self._scalars
+
+
+def _numbered(scalar: Any, numbers: Mapping[int, int]) -> Any:
+    """A number as it is, a scalar PARAM as that of its argument."""
+    return UOp.param(numbers[scalar.arg[0]], (), scalar.dtype, "scalar") if type(scalar) is UOp else scalar
