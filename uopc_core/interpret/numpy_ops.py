@@ -171,10 +171,11 @@ _choose: Callable[..., Array] = np.where
 
 
 def choose_in_c(module: Any) -> None:
-    """Have elements chosen by this module, an extension of whoever stands above: without a jump at each of them."""
-    global _choose
+    """Have elements chosen, and added up one after the other, by this module, an extension of whoever stands above."""
+    global _choose, _cumulate
     module.connect_choose(np.where)
-    _choose = module.choose
+    module.connect_cumulate(_cumulative_sum, SUM_BLOCK)
+    _choose, _cumulate = module.choose, module.cumulate
 
 
 def _where(condition: Any, x: Any, y: Any, out: Array | None = None) -> Array:
@@ -261,7 +262,7 @@ def _reduce(node: UOp) -> _Function:
 
 def _scan(node: UOp) -> _Function:
     if node.arg is Ops.ADD and is_inexact(node.dtype):
-        return _cumulative_sum
+        return _cumulate
     accumulate, dtype, last = UFUNCS[node.arg].accumulate, node.dtype, node.ndim - 1
     return lambda x: accumulate(x, last, dtype)
 
@@ -282,6 +283,9 @@ def _cumulative_sum(x: Any) -> Any:
     np.add.accumulate(x[..., whole:], -1, out=rest)
     rest += before[..., -1:]
     return out
+
+
+_cumulate: Callable[[Any], Any] = _cumulative_sum
 
 
 def _checked(indices: tuple[Any, ...]) -> tuple[Any, ...]:

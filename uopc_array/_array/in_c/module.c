@@ -29,6 +29,7 @@
 #include "containers.h"
 #include "calls.h"
 #include "choose.h"
+#include "cumulate.h"
 
 /* ------------------------------------------------------------------------------------------------------- the type */
 
@@ -228,6 +229,8 @@ static PyMethodDef functions[] = {
     {"held_among", held_among, METH_VARARGS, "See uopc_core/ir/alike.py."},
     {"choose", (PyCFunction)(void (*)(void))choose, METH_FASTCALL, "See uopc_core/interpret/numpy_ops.py."},
     {"connect_choose", connect_choose, METH_O, "Say what `choose` is in Python."},
+    {"cumulate", cumulate, METH_O, "See uopc_core/interpret/numpy_ops.py."},
+    {"connect_cumulate", connect_cumulate, METH_VARARGS, "Say what `cumulate` is in Python, and the size of blocks."},
     {"make_again", make_again, METH_VARARGS, "See uopc_core/ir/alike.py."},
     {NULL, NULL, 0, NULL},
 };
