@@ -115,3 +115,19 @@ def test_a_small_array_whose_memory_was_looked_at_stays_a_value() -> None:
     x += 1
     assert seen.tolist() == [[3.0] * 3] * 5, "who holds a read-only view sees the values of then"
     assert np.asarray(x).tolist() == [[4.0] * 3] * 5
+
+
+@pytest.mark.parametrize("n", [1, 3, 8])
+@pytest.mark.parametrize("f", [*OPERATORS, *IN_PLACE])
+def test_of_two_nans_the_result_is_the_one_that_numpy_takes(f: Any, n: int) -> None:
+    # of more elements NumPy's own loops differ from each other
+    positive = np.full(n, np.nan)
+    a, b = positive.copy(), np.copysign(positive, -1.0)
+    a[::3], b[1::3] = 2.0, -1.0
+    for left, right in ((a, b), (b, a)):
+        wanted = f(left.copy(), right)
+        given_left = xp.asarray(left.copy())
+        assert np.asarray(f(given_left, xp.asarray(right))).tobytes() == wanted.tobytes()
+    for left, right in ((a, b[0]), (b, a[-1])):
+        wanted = f(left.copy(), right)
+        assert np.asarray(f(xp.asarray(left.copy()), right)).tobytes() == wanted.tobytes()

@@ -43,16 +43,40 @@ static int may_write_over(const Row *out, const Row *x, npy_intp n)
 }
 
 #define AT(row, i) (*(double *)((row)->place + (i) * (row)->step))
-#define EACH(op)                                                                                                     \
+#define EACH(of)                                                                                                     \
     if (out->step == size && x->step == size && y->step == size)                                                     \
-        for (npy_intp i = 0; i < n; i++) ((double *)out->place)[i] = ((double *)x->place)[i] op ((double *)y->place)[i]; \
+        for (npy_intp i = 0; i < n; i++)                                                                             \
+            ((double *)out->place)[i] = of(((double *)x->place)[i], ((double *)y->place)[i]);                        \
     else if (out->step == size && x->step == size && y->place == NULL)                                               \
-        for (npy_intp i = 0; i < n; i++) ((double *)out->place)[i] = ((double *)x->place)[i] op y->number;               \
+        for (npy_intp i = 0; i < n; i++) ((double *)out->place)[i] = of(((double *)x->place)[i], y->number);         \
     else if (out->step == size && y->step == size && x->place == NULL)                                               \
-        for (npy_intp i = 0; i < n; i++) ((double *)out->place)[i] = x->number op ((double *)y->place)[i];               \
+        for (npy_intp i = 0; i < n; i++) ((double *)out->place)[i] = of(x->number, ((double *)y->place)[i]);         \
     else                                                                                                             \
         for (npy_intp i = 0; i < n; i++)                                                                             \
-            AT(out, i) = (x->place == NULL ? x->number : AT(x, i)) op (y->place == NULL ? y->number : AT(y, i));
+            AT(out, i) = of(x->place == NULL ? x->number : AT(x, i), y->place == NULL ? y->number : AT(y, i));
+
+/* Whether elements of a row may be nan. */
+static int may_have_nan(const Row *x, npy_intp n)
+{
+    if (x->place == NULL) return x->number != x->number;
+    if (x->step != (npy_intp)sizeof(double)) return 1;
+    uint64_t seen = 0;
+    for (npy_intp i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, x->place + i * sizeof bits, sizeof bits);
+        seen |= (bits & 0x7fffffffffffffff) + 0x000fffffffffffff;  /* beyond infinity */
+    }
+    return seen >> 63 != 0;
+}
+
+#define SUM(x, y) ((x) + (y))
+#define DIFFERENCE(x, y) ((x) - (y))
+#define PRODUCT(x, y) ((x) * (y))
+#define QUOTIENT(x, y) ((x) / (y))
+
+/* Of two nans the first is the result, as in NumPy where elements are few, though a compiler may exchange operands. */
+static double sum_with_nan(double x, double y) { return x != x ? x + x : x + y; }
+static double product_with_nan(double x, double y) { return x != x ? x + x : x * y; }
 
 static int is_of_rows(Binary function)
 {
@@ -64,16 +88,26 @@ static void compute_row(Binary function, const Row *out, const Row *x, const Row
 {
     const npy_intp size = sizeof(double);
     if (function == PyNumber_Add) {
-        EACH(+)
+        if (may_have_nan(x, n)) {
+            EACH(sum_with_nan)
+        }
+        else {
+            EACH(SUM)
+        }
     }
     else if (function == PyNumber_Subtract) {
-        EACH(-)
+        EACH(DIFFERENCE)
     }
     else if (function == PyNumber_Multiply) {
-        EACH(*)
+        if (may_have_nan(x, n)) {
+            EACH(product_with_nan)
+        }
+        else {
+            EACH(PRODUCT)
+        }
     }
     else {
-        EACH(/)
+        EACH(QUOTIENT)
     }
 }
 
