@@ -4,12 +4,13 @@ import itertools
 import operator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import uopc_array as xp
 from uopc_array._array.extension import IN_C
 from uopc_array._array.operators import DIRECT, Operators
-from uopc_core import DTYPES, Buffer, UOp, dtypes
+from uopc_core import AT_ONCE, DTYPES, Buffer, UOp, dtypes
 
 pytestmark = pytest.mark.skipif(IN_C is None, reason="the extension is optional")
 NUMBERS = (2, 0, -1, True, 2**70, 0.5, 0.0, -0.0, float("nan"), float("inf"), 1 + 2j)
@@ -74,6 +75,39 @@ def test_operators_record_what_python_records(name: str):
         for kind in ("", "variable", "view"):
             x = on_node((3, 4), dtype, kind)
             n += agree(name, x, number, keep) + agree(name, number, x, keep)
+    assert n > 40
+
+
+def of_value(shape: tuple[int, ...], dtype: Any, kind: str) -> xp.Array:
+    """An array that holds a known value: no node yet."""
+    with xp.context(at_once=AT_ONCE, tier="auto"):
+        x = xp.asarray(np.ones(shape, dtype))
+        x = x[...] if kind == "view" else x[()] if kind == "number" else x
+    assert x._value is not None
+    return x
+
+
+def pending(shape: tuple[int, ...], dtype: Any) -> xp.Array:
+    """An array that is still to be computed."""
+    x = on_node(shape, dtypes.float64 if dtype.kind == "b" else dtype, "")._uop
+    return xp.Array._from_uop(x.cast(dtype) if dtype.kind == "b" else x * x)
+
+
+@pytest.mark.parametrize("name", [name for name in DIRECT if name != "neg"])
+def test_known_values_beside_what_is_recorded_become_the_nodes_that_python_makes_of_them(name: str):
+    function = getattr(operator, f"{name}_" if name in ("and", "or") else name)
+    keep: list[Any] = []
+    n = 0
+    for dtype, other in itertools.product(DTYPES, (dtypes.float64, dtypes.int64, dtypes.bool)):
+        for shape, kind in itertools.product(((3, 4), (3, 1), (2, 4), (4,), ()), ("", "view", "number")):
+            for is_left in (True, False):
+                y = pending((3, 4), other)
+                x = of_value(shape, dtype, kind if kind != "number" or not shape else "")
+                operands = (x, y) if is_left else (y, x)
+                given = outcome(function, *operands)
+                assert outcome(by_python, name, *operands) == given, (name, x, y)
+                keep.append(given)
+                n += not isinstance(given[0], type)
     assert n > 40
 
 

@@ -279,3 +279,13 @@ def test_a_constant_is_one_in_whatever_shape_it_was_spelled(value: bool | int | 
 def test_what_repeats_memory_or_a_counter_is_no_constant(steps: list[tuple[int, ...]]):
     for leaf in (_leaf(2.0), UOp.param(0, (), dtypes.int8), UOp.new(Ops.IOTA, (), 1, dtypes.int64)):
         assert composite.const_of(_spelled(leaf, steps)) is None
+
+
+@pytest.mark.parametrize("m", [0, 1, 3])
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize("k", [0, 1, 4])
+def test_a_product_of_matrices_is_made_of_the_nodes_that_one_with_more_axes_is_made_of(m: int, n: int, k: int) -> None:
+    x, y = _leaf(np.ones((m, k))), _leaf(np.ones((k, n)))
+    left = composite.broadcast_to(composite.unsqueeze(x, 1), (m, n, k))
+    right = composite.broadcast_to(composite.unsqueeze(composite.swap(y), 0), (m, n, k))
+    assert composite.matmul(x, y) is (left * right).reduce(Ops.ADD, 1)

@@ -85,6 +85,10 @@ def integers(name: str, what: str, value: Any) -> tuple[int, ...]:
         TypeError: it is neither.
         TraceError, GradientError: see `integer`.
     """
+    if type(cast("object", value)) is int:
+        return (value,)
+    if type(cast("object", value)) is tuple and all([type(item) is int for item in value]):
+        return value
     try:
         if not is_sequence(value):
             if isinstance(value, SupportsIndex):

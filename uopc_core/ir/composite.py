@@ -293,8 +293,11 @@ def matmul(x: UOp, y: UOp) -> UOp:
     """
     if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-2]:
         raise ShapeError(f"matmul: expected (..., M, K) and (..., K, N), got {x.shape} and {y.shape}")
-    batch = broadcast_shapes(x.shape[:-2], y.shape[:-2])
     (m, k), n = x.shape[-2:], y.shape[-1]
+    if x.ndim == y.ndim == 2:  # the same nodes, sooner
+        left, right = x.reshape((m, 1, k)), y.permute((1, 0)).reshape((1, n, k))
+        return (left.expand((m, n, k)) * right.expand((m, n, k))).reduce(Ops.ADD, 1)
+    batch = broadcast_shapes(x.shape[:-2], y.shape[:-2])
     left = broadcast_to(unsqueeze(x, x.ndim - 1), (*batch, m, n, k))
     right = broadcast_to(unsqueeze(swap(y), y.ndim - 2), (*batch, m, n, k))
     return (left * right).reduce(Ops.ADD, 1)

@@ -3,7 +3,9 @@
 static PyObject *at_once_of(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
 {
     const char *kinds = n > 4 ? PyUnicode_AsUTF8(args[4]) : NULL;
-    if (n >= 3 && (is_recorded(args[1], args[2]) || is_for_graph(args[1]))) Py_RETURN_NONE;
+    if (n >= 3 && (is_recorded(args[1], args[2]) || is_for_graph(args[1]) ||
+                   (Py_TYPE(args[1]) == array_type && is_for_graph(args[2]))))
+        Py_RETURN_NONE;
     if (n >= 3 && (n <= 4 || kinds != NULL)) {
         int is_reflected = n > 3 && args[3] == Py_True, number;
         PyObject *a = value_of(args[1]), *b = a == NULL ? NULL : operand(args[2], &number);

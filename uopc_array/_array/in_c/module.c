@@ -33,12 +33,26 @@
 
 /* ------------------------------------------------------------------------------------------------------- the type */
 
+/* Whether a node that is still to be computed has been told that one handle less stands for it; what is in memory is
+   for Python, which sees whether somebody else still needs that. */
+static int is_let_go(PyObject *node)
+{
+    if (node == NULL || !is_node(node) || PyLong_AsLong(SLOT(node, at_depth)) == 0) return 0;
+    PyObject *held = PyLong_FromLong(PyLong_AsLong(SLOT(node, at_held)) - 1);
+    if (held == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    Py_SETREF(SLOT(node, at_held), held);
+    return 1;
+}
+
 /* A handle goes: what holds a value has no node to let go of. */
 static void end(PyObject *x)
 {
     if (Py_TYPE(x) == array_type) {
         PyObject *value = SLOT(x, at_value);
-        if (value != NULL && value != Py_None) return;
+        if (value != NULL && (value != Py_None || is_let_go(SLOT(x, at_node)))) return;
     }
     if (end_method == NULL) return;
     PyObject *type, *error, *trace;

@@ -57,6 +57,24 @@ static PyObject *node_of_number(PyObject *y, PyObject *beside)
     return node;
 }
 
+/* What holds a value of few elements as a node beside another of the same type, a new reference: from now on it has
+   that, as it would in Python. NULL where it is for Python to say, or with an exception. */
+static PyObject *node_of_value(PyObject *x, PyObject *beside)
+{
+    PyObject *value = value_of(x), *alias = value == NULL ? NULL : SLOT(x, at_alias);
+    if (alias == NULL || (alias != Py_None && Py_TYPE(alias) != root_type) || SLOT(x, at_weak) != Py_False) return NULL;
+    if (!PyArray_CheckExact(value) || size_of(value) > unchained) return NULL;
+    if ((PyObject *)PyArray_DESCR((PyArrayObject *)value) != SLOT(beside, at_node_dtype)) return NULL;
+    PyObject *node = PyObject_GetAttr(x, node_name);
+    if (node != NULL && !is_node(node)) Py_CLEAR(node);
+    return node;
+}
+
+static PyObject *node_beside(PyObject *x, PyObject *node)
+{
+    return Py_TYPE(x) == array_type ? node_of_value(x, node) : node_of_number(x, node);
+}
+
 /* An array on a node, which is taken over: `_from_uop`. */
 static PyObject *array_of_node(PyObject *node)
 {
@@ -167,9 +185,12 @@ static PyObject *record_two(const Recorded *how, PyObject *x, PyObject *y)
     PyObject *a = node_of(x), *b = node_of(y);
     if ((a == NULL && b == NULL) || !has_kind_of_node(how->kinds, a == NULL ? b : a)) return NULL;
     if ((a == NULL || may_be_known(a)) && (b == NULL || may_be_known(b))) return NULL;
-    PyObject *left = a == NULL ? node_of_number(x, b) : Py_NewRef(a);
-    PyObject *right = b == NULL ? left == NULL ? NULL : node_of_number(y, left) : Py_NewRef(b);
-    return PyErr_Occurred() ? NULL : recorded_as(how, left, right);
+    PyObject *left = Py_XNewRef(a), *right = Py_XNewRef(b);  /* whatever runs while the other one is made */
+    if (left == NULL)
+        left = node_beside(x, right);
+    else if (right == NULL)
+        right = node_beside(y, left);
+    return recorded_as(how, left, right);
 }
 
 /* x op y of a comparison: beside integers numbers are for Python, which knows those that no dtype holds. */
