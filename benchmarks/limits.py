@@ -1,9 +1,10 @@
-"""What the machine itself can do: STREAM's triad, products and sums in registers, products of OpenBLAS.
+"""What the machine itself can do: STREAM's triad, reading alone, products and sums in registers, products of OpenBLAS.
 
 The C below is compiled by the compiler that compiles the kernels, for the same processor, and runs in the process that
 measures, on as many threads. The triad is McCalpin's (https://www.cs.virginia.edu/stream/): ``a[i] = b[i] + s * c[i]``,
 24 bytes an element, with plain and with streaming stores. It runs over as many bytes as the row moves, so that a row
-that fits into a cache is compared with that cache.
+that fits into a cache is compared with that cache. A row that hardly writes is compared with the sum of a run of memory
+in eight vectors, which is what reading takes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import numpy as np
 from uopc_core import current
 from uopc_core.runtime.toolchain import INPUT, find_toolchain, run_compiler
 
-__all__ = ["describe_limits", "fma_peak", "gemm_rate", "gemv_rate", "triad_rates"]
+__all__ = ["describe_limits", "fma_peak", "gemm_rate", "gemv_rate", "read_rate", "triad_rates"]
 
 BYTES_PER_ELEMENT = 24  # of the triad: two read, one written
 ENOUGH_BYTES = 64 << 20  # for a call
@@ -67,6 +68,21 @@ int triad_streaming(
 #else
     return 0;
 #endif
+}
+
+void read_all(const double *restrict a, double *restrict out, ptrdiff_t n, ptrdiff_t times) {
+    typedef double vec __attribute__((vector_size(BYTES), aligned(8)));
+    enum { wide = BYTES / sizeof(double), step = 8 * wide };
+    for (; times > 0; times--) {
+        vec sums[8] = {{0}};
+        for (ptrdiff_t i = 0; i + step <= n; i += step) {
+            _Pragma("GCC unroll 8")
+            for (int k = 0; k < 8; k++) sums[k] += *(const vec *)(a + i + k * wide);
+        }
+        for (int k = 1; k < 8; k++) sums[0] += sums[k];
+        *out = sums[0][0];
+        __asm__ volatile("" : : "r"(out) : "memory");
+    }
 }
 
 #define FMA(NAME, TYPE)                                                                  \
@@ -161,6 +177,21 @@ def triad_rates(size_bytes: int) -> dict[str, float]:
 
 
 @functools.cache
+def read_rate(size_bytes: int) -> float:
+    """Bytes a second of reading so many bytes once, from one end to the other."""
+    n = max(size_bytes // np.dtype(np.float64).itemsize, 4096)
+    x, n_threads = np.ones(n), current().num_threads
+    bounds = [n * i // n_threads for i in range(n_threads)] + [n]
+    times = ENOUGH_BYTES // x.nbytes + 1  # in one call, as of the triad
+    outs = [np.zeros(1) for _ in range(n_threads)]
+    calls = [
+        functools.partial(_library().read_all, *_addresses(x[low:], out), *_sizes(high - low, times))
+        for out, (low, high) in zip(outs, itertools.pairwise(bounds), strict=True)
+    ]
+    return times * x.nbytes / _best_s(_side_by_side(calls))
+
+
+@functools.cache
 def fma_peak(dtype: str) -> float:
     """Operations a second (a product and a sum are two) in registers."""
     f = {"float32": _library().fma_f32, "float64": _library().fma_f64}[dtype]
@@ -191,4 +222,5 @@ def describe_limits() -> dict[str, float]:
     triad = {f"triad, {name} stores": rate for name, rate in triad_rates(240_000_000).items()}
     peaks = {f"fma {dtype}": fma_peak(dtype) for dtype in ("float32", "float64")}
     blas = {f"gemm {dtype}": gemm_rate(dtype) for dtype in ("float32", "float64")}
-    return {**triad, **peaks, **blas, "gemv float64": gemv_rate("float64", 4096, 4096)}
+    reading = {"reading": read_rate(240_000_000)}
+    return {**triad, **reading, **peaks, **blas, "gemv float64": gemv_rate("float64", 4096, 4096)}

@@ -16,10 +16,12 @@ import numpy as np
 
 import uopc_array as xp
 from benchmarks.contest import OURS, Contest, Row, Times, installed, measure
-from benchmarks.limits import fma_peak, gemm_rate, gemv_rate, triad_rates
+from benchmarks.limits import fma_peak, gemm_rate, gemv_rate, read_rate, triad_rates
 from uopc_core import current
 
 __all__ = ["Program", "erf", "in_memory", "inputs_of", "row_of", "rows_of", "value_of"]
+
+HARDLY_WRITES = 1 / 8  # of what is read: such a row is not compared with the triad, a third of which is written
 
 Array = Any
 Inputs = Callable[[np.random.Generator, bool], Sequence[Array]]
@@ -39,7 +41,8 @@ class Program:
         torch: computes with the module and tensors.
         without: libraries that are left out.
         eager: which of us, JAX and PyTorch are not given what compiles a function.
-        moves: the row names the triad over as many bytes as its inputs and results have.
+        moves: the row names the triad over as many bytes as its inputs and results have, or where the results are
+            hardly any, what reading the inputs once takes.
         operations: products and sums by the inputs; the row names the peak in registers and OpenBLAS.
         value: of what `benchmarks.cheap_gradient` asks the gradient, where `f` is not that.
         slopes: which arguments the result, or its sum, is differentiated by.
@@ -158,9 +161,12 @@ def _limits(program: Program, arrays: Sequence[Array], result: Any) -> dict[str,
     """Seconds that the machine itself takes, by the name of the limit."""
     limits: dict[str, float] = {}
     if program.moves:
-        moved = _size_bytes(arrays) + _size_bytes(result)
-        rates = triad_rates(moved)
-        limits |= {f"triad, {name} stores": moved / rate for name, rate in rates.items()}
+        read, written = _size_bytes(arrays), _size_bytes(result)
+        if written < read * HARDLY_WRITES:
+            limits["reading"] = read / read_rate(read)
+        else:
+            moved = read + written
+            limits |= {f"triad, {name} stores": moved / rate for name, rate in triad_rates(moved).items()}
     if program.operations is not None:
         dtype = str(arrays[-1].dtype)
         matrices = [x for x in arrays if x.ndim == 2]
