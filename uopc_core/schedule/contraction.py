@@ -32,12 +32,9 @@ _View = tuple[UOp, list[int | None]]  # a node, and for each axis of what is a v
 
 def lower_contractions(outputs: list[UOp]) -> list[UOp]:
     """`outputs` with every large product given to the library."""
-    order = walk(outputs)
-    if not any(node.op is Ops.REDUCE for node in order):
-        return outputs
     made: dict[UOp, UOp] = {}
     marks: _Marks = {}
-    for node in order:
+    for node in walk(outputs):
         sources = tuple([made[s] for s in node.src])
         if node.op is Ops.REDUCE:
             made[node] = _lower_reduce(node, sources[0], marks)

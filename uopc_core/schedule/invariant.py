@@ -25,13 +25,10 @@ _ALONG = frozenset({Ops.REDUCE, Ops.SCAN})
 
 def narrow_reductions(outputs: list[UOp]) -> list[UOp]:
     """`outputs` with every reduction and cumulative sum over no axis more than it varies along."""
-    order = walk(outputs)
-    if not any(node.op in _ALONG for node in order):
-        return outputs
     made: dict[UOp, UOp] = {}
     still: dict[UOp, Axes] = {}
     narrow = _Narrow()
-    for node in order:
+    for node in walk(outputs):
         new = node.over(tuple([made[s] for s in node.src]))
         axes = still[new] = _still(new, [still[s] for s in new.src])
         if axes and new.op in _ALONG and not _would_be_written_out(new, axes):

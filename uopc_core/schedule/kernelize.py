@@ -103,9 +103,13 @@ def is_inline_reduce(node: UOp) -> bool:
 # ------------------------------------------------------------------------------------------------- what becomes memory
 
 
-def materialised_nodes(outputs: list[UOp]) -> set[UOp]:
-    """The nodes below `outputs`, themselves included, whose value is stored."""
-    order = walk(outputs)
+def materialised_nodes(outputs: list[UOp], order: list[UOp] | None = None) -> set[UOp]:
+    """The nodes below `outputs`, themselves included, whose value is stored.
+
+    Args:
+        order: all of them, sources first, where that is known.
+    """
+    order = walk(outputs) if order is None else order
     consumers: dict[UOp, list[UOp]] = {}
     for node in order:
         consumers[node] = []

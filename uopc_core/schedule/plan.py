@@ -88,11 +88,16 @@ def known_plan(key: Key) -> Plan | None:
 
 def _build(canonical: Canonical) -> Plan:
     roots = rebuild(canonical)
-    for name, step in _PASSES:
-        roots = step(roots)
+    order: list[UOp] = []
+    present: set[Ops] = set()
+    for name, step, ops in _PASSES:
+        if ops is None or not ops.isdisjoint(present):
+            before, roots = roots, step(roots)
+            if not order or roots != before:
+                order = walk(roots)
+                present = {node.op for node in order}
         _look_at(name, roots)
-    stored = materialised_nodes(roots)
-    order = walk(roots)
+    stored = materialised_nodes(roots, order)
     groups = group_nodes(stored, order)
     plan = _Builder(canonical, roots, groups).plan()
     settings = current()
@@ -112,14 +117,15 @@ def _look_at(name: str, roots: Sequence[UOp]) -> None:
         verify(roots)
 
 
+def _store_outputs(roots: list[UOp]) -> list[UOp]:
+    """An output is memory: a run-time scalar, whatever its shape, is written there first."""
+    return [_stored_if_scalar(root) for root in roots]
+
+
 def _store_scalars(roots: list[UOp]) -> list[UOp]:
-    """Outputs and what host calls read is memory: a run-time scalar, whatever its shape, is written there first."""
-    roots = [_stored_if_scalar(root) for root in roots]
-    order = walk(roots)
-    if not any(node.op is Ops.EXTERN for node in order):
-        return roots
+    """The same of what host calls read."""
     made: dict[UOp, UOp] = {}
-    for node in order:
+    for node in walk(roots):
         sources = tuple([made[s] for s in node.src])
         if node.op is Ops.EXTERN:
             sources = tuple([_stored_if_scalar(s) for s in sources])
@@ -132,13 +138,15 @@ def _stored_if_scalar(node: UOp) -> UOp:
     return node.materialize() if core.op is Ops.PARAM and core.arg[2] == "scalar" else node
 
 
-# from the graph that is asked for to the one that is cut into kernels
-_PASSES: tuple[tuple[str, Callable[[list[UOp]], list[UOp]]], ...] = (
-    ("simplification", simplify),
-    ("invariant reductions", narrow_reductions),
-    ("products", lower_contractions),
-    ("calls", fit_calls),
-    ("scalars in memory", _store_scalars),
+# from the graph that is asked for to the one that is cut into kernels; each with the ops without which it changes
+# nothing, None where it has to look for itself
+_PASSES: tuple[tuple[str, Callable[[list[UOp]], list[UOp]], frozenset[Ops] | None], ...] = (
+    ("simplification", simplify, None),
+    ("invariant reductions", narrow_reductions, frozenset({Ops.REDUCE, Ops.SCAN})),
+    ("products", lower_contractions, frozenset({Ops.REDUCE})),
+    ("calls", fit_calls, frozenset({Ops.CALL})),
+    ("outputs in memory", _store_outputs, None),
+    ("scalars in memory", _store_scalars, frozenset({Ops.EXTERN})),
 )
 
 
