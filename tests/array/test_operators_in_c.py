@@ -61,7 +61,7 @@ def test_operators_give_the_same_in_c_and_in_python() -> None:
 
 
 NUMBERS: list[Any] = [
-    *map(np.float64, (0.0, -0.0, 1.5, -2.0, 1e308, 5e-324, np.inf, -np.inf, np.nan, 2.0**53 + 2)),
+    *map(np.float64, (0.0, -0.0, 1.5, -2.0, 1e308, 5e-324, np.inf, -np.inf, np.nan, -np.nan, 2.0**53 + 2)),
     *map(np.int64, (0, 1, -1, 3, 62, 63, 64, -64, 2**53 + 1, 2**63 - 1, -(2**63))),
 ]
 OF_NUMBERS: list[Any] = [
@@ -78,7 +78,7 @@ def test_operators_on_numbers_give_what_numpy_gives(f: Any) -> None:
                 value = np.asarray(f(x, y))
         except (TypeError, OverflowError, ValueError):
             return "an error"
-        return f"{value.dtype} {'nan' if value != value else value.tobytes().hex()}"
+        return f"{value.dtype} {value.tobytes().hex()}"
 
     for x in NUMBERS:
         ours = xp.asarray([x])[0]

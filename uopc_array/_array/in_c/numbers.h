@@ -52,12 +52,15 @@ static PyObject *of_longs(Binary function, long x, long y)
     return NULL;
 }
 
+/* Of two that are no number, a sum and a product are the first to NumPy; a compiler may turn them. */
+static int may_be_turned(Binary function) { return function == PyNumber_Add || function == PyNumber_Multiply; }
+
 /* function(x, y) of numbers one of which is NumPy's: a new number of NumPy's; NULL, without an exception, where it is for
    NumPy to compute. */
 static PyObject *of_numbers(Binary function, PyObject *x, PyObject *y)
 {
     Number a, b;
-    if (!as_number(x, &a) || !as_number(y, &b)) return NULL;
+    if (!as_number(x, &a) || !as_number(y, &b) || (may_be_turned(function) && isnan(b.f))) return NULL;
     PyObject *result = NULL;
     if (a.is_int && b.is_int)
         result = of_longs(function, a.i, b.i);
