@@ -615,3 +615,17 @@ def test_outer_of_what_is_known_is_known(left: Any, right: Any, n: int) -> None:
             assert is_known(result)
             assert result.shape == wanted.shape
             np.testing.assert_allclose(np.asarray(result), wanted, rtol=1e-15)
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 1)])
+def test_parts_of_every_size_are_flipped_the_same_way(axis: Any) -> None:
+    values = np.arange(60.0).reshape(6, 10)
+    x = xp.asarray(values)
+    for i in range(7):
+        for j in range(11):
+            for part in (lambda x, i=i, j=j: x[:i, :j], lambda x, i=i, j=j: x[i:, j:].T):
+                both_ways(lambda part=part: xp.flip(part(xp.asarray(values)), axis))
+                assert np.asarray(xp.flip(part(x), axis)).tolist() == np.flip(part(values), axis).tolist()
+    with pytest.raises(ValueError, match="axis"):
+        xp.flip(x[0], 1)
+    assert np.asarray(xp.flip(x[0], 0)).tolist() == values[0, ::-1].tolist()

@@ -230,14 +230,17 @@ def _leaf(value: Any, x: Any) -> UOp:
     return UOp.buffer(buffer_from_numpy(value, copy=not value.flags.carray))
 
 
-def view_of_known(x: A, native: Callable[..., Any], name: str, args: Sequence[Any]) -> A | None:
+def view_of_known(x: A, native: Callable[..., Any], name: str, args: Sequence[Any], is_turn: bool = False) -> A | None:
     """What the steps ``native(name, x, *args)`` give of `x`, if that is known and small; None where it is for the graph
     to say.
+
+    Args:
+        is_turn: the steps depend on the number of axes alone.
     """
     value = x._value
     if type(value) is not _NDARRAY:
         return None
-    key: list[Any] = [native, value.dtype.num, value.shape]
+    key: list[Any] = [native, value.ndim] if is_turn else [native, value.dtype.num, value.shape]
     for arg in args:
         if not _is_keyed(arg, key, None):
             return None

@@ -212,7 +212,7 @@ def flip(name: str, m: ArrayLike, axis: AxisLike) -> Array:
     if not x.ndim:
         normalize_axes(name, axis, 0)
         return x[()]
-    view = view_of_known(x, _flip_of, name, (axis,))
+    view = view_of_known(x, _flip_of, name, (axis,), True)
     return _flipped(x, normalize_axes(name, axis, x.ndim)) if view is None else view
 
 

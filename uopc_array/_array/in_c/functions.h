@@ -222,15 +222,18 @@ static PyObject *view_at_once(PyObject *Py_UNUSED(module), PyObject *const *args
     return view != NULL || PyErr_Occurred() ? view : for_python(VIEW_AT_ONCE, args, n);
 }
 
-/* view_of_known(x, native, name, args), as in programs.py. */
+/* view_of_known(x, native, name, args, is_turn=False), as in programs.py. */
 static PyObject *view_of_known(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
 {
-    PyObject *value = n == 4 && PyTuple_CheckExact(args[3]) ? value_of(args[0]) : NULL;
+    PyObject *value = (n == 4 || n == 5) && PyTuple_CheckExact(args[3]) ? value_of(args[0]) : NULL;
     if (value == NULL && n == 4 && node_of(args[0]) != NULL) Py_RETURN_NONE;
     if (value != NULL && PyArray_CheckExact(value)) {
         Key key = {.n = 0, .n_values = 0};
-        int is_made = add_item(&key, Py_NewRef(args[1])) && add_item(&key, PyLong_FromLong(number_of(value))) &&
-                      add_item(&key, shape_of(value));
+        int is_made = add_item(&key, Py_NewRef(args[1]));
+        if (n == 5 && args[4] == Py_True)
+            is_made = is_made && add_item(&key, PyLong_FromLong(PyArray_NDIM((PyArrayObject *)value)));
+        else
+            is_made = is_made && add_item(&key, PyLong_FromLong(number_of(value))) && add_item(&key, shape_of(value));
         for (Py_ssize_t i = 0; is_made && i < PyTuple_GET_SIZE(args[3]); i++)
             is_made = add_argument(&key, PyTuple_GET_ITEM(args[3], i), 0, 0) && key.n_values == 0;
         PyErr_Clear();

@@ -1,7 +1,7 @@
 /* Operators on few doubles in a row, and a number beside one, without a call of NumPy's: that takes longer to find out
    what to do than to do it. Sums, differences, products and quotients are rounded once, so their bits are NumPy's. */
 /* Elements from which on NumPy's wider loops make up for its calls, and those of quotients. */
-enum { MOST_IN_ROW = 2048, MOST_QUOTIENTS = 512 };
+enum { MOST_IN_ROW = 1024, MOST_QUOTIENTS = 512 };
 
 /* Where the elements lie, and the bytes from each to the next, 0 of a number. */
 typedef struct { char *place; npy_intp step; double number; } Row;
