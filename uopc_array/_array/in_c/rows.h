@@ -111,32 +111,6 @@ static void compute_row(Binary function, const Row *out, const Row *x, const Row
     }
 }
 
-/* Whether something may be no number: the largest exponent, which infinities have too, carries into the sign. */
-static int may_have_nan(const Row *x, npy_intp n)
-{
-    const npy_uint64 magnitude = ~(npy_uint64)0 >> 1, last_of_exponent = (npy_uint64)1 << 52;
-    npy_uint64 bits, seen = 0;
-    if (x->place == NULL) return isnan(x->number);
-    if (x->step == (npy_intp)sizeof bits)
-        for (npy_intp i = 0; i < n; i++) {
-            memcpy(&bits, x->place + i * (npy_intp)sizeof bits, sizeof bits);
-            seen |= (bits & magnitude) + last_of_exponent;
-        }
-    else
-        for (npy_intp i = 0; i < n; i++) {
-            memcpy(&bits, x->place + i * x->step, sizeof bits);
-            seen |= (bits & magnitude) + last_of_exponent;
-        }
-    return (seen & ~magnitude) != 0;
-}
-
-/* Whether these are for NumPy: long quotients, and what may be turned and has twice what is no number. */
-static int is_for_numpy(Binary function, const Row *x, const Row *y, npy_intp n)
-{
-    if (function == PyNumber_TrueDivide) return n > MOST_QUOTIENTS;
-    return may_be_turned(function) && may_have_nan(x->place == NULL ? x : y, n);
-}
-
 /* function(x, y): a new array; NULL, without an exception, where it is for NumPy. */
 static PyObject *of_rows(Binary function, PyObject *x, PyObject *y)
 {
@@ -144,8 +118,8 @@ static PyObject *of_rows(Binary function, PyObject *x, PyObject *y)
     PyObject *like = PyArray_CheckExact(x) ? x : y;
     if (!is_of_rows(function) || !is_row(like)) return NULL;
     PyArrayObject *shaped = (PyArrayObject *)like;
-    if (!as_row(x, shaped, &a) || !as_row(y, shaped, &b) || is_for_numpy(function, &a, &b, PyArray_SIZE(shaped)))
-        return NULL;
+    if (function == PyNumber_TrueDivide && PyArray_SIZE(shaped) > MOST_QUOTIENTS) return NULL;
+    if (!as_row(x, shaped, &a) || !as_row(y, shaped, &b)) return NULL;
     Py_INCREF(x);  /* held before anything is made */
     Py_INCREF(y);
     PyObject *result = PyArray_SimpleNew(PyArray_NDIM(shaped), PyArray_DIMS(shaped), NPY_DOUBLE);
@@ -177,7 +151,7 @@ static int row_is_written(Binary function, PyObject *x, PyObject *y)
     if (!is_row(x) || !PyArray_ISWRITEABLE((PyArrayObject *)x)) return 0;
     npy_intp n = PyArray_SIZE((PyArrayObject *)x);
     if (!as_row(x, (PyArrayObject *)x, &a) || !as_row(y, (PyArrayObject *)x, &b) || !may_write_over(&a, &b, n)) return 0;
-    if ((n > 1 && a.step == 0) || is_for_numpy(function, &a, &b, n)) return 0;
+    if ((n > 1 && a.step == 0) || (function == PyNumber_TrueDivide && n > MOST_QUOTIENTS)) return 0;
     if (function != NULL)
         compute_row(function, &a, &a, &b, n);
     else if (b.place == NULL)
