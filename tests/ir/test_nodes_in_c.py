@@ -21,6 +21,9 @@ pytestmark = pytest.mark.skipif(IN_C is None, reason="the extension is optional"
 FIELDS = ("op", "src", "arg", "dtype", "shape", "flags", "depth", "held", "realized")
 BY = {"python": uop._make_in_python, "c": getattr(IN_C, "make_node", None)}
 
+MOVES = (Ops.RESHAPE, Ops.EXPAND, Ops.PERMUTE, Ops.SHRINK, Ops.PAD, Ops.FLIP)
+APT = (*MOVES, Ops.WHERE, Ops.CAST, Ops.REDUCE)
+
 
 def outcome(by: str, op: Ops, src: tuple[UOp, ...], arg: Any, *more: Any) -> Any:
     """The fields of the node that is made, or what is wrong."""
@@ -61,6 +64,47 @@ def test_nodes_and_their_errors_are_the_same_for_all_operations():
                 assert outcome("c", op, src, arg, wanted[3], wanted[4]) == wanted
     assert n_errors > 500
     assert n_nodes > 400
+
+
+def apt(rng: random.Random, op: Ops) -> tuple[tuple[UOp, ...], Any, Any]:
+    """Sources, an argument and a dtype that the rule of `op` takes, or nearly."""
+    shape = tuple(rng.choices((0, 1, 1, 2, 3), k=rng.randrange(4)))
+    x, ndim = leaf(shape, rng.choice(DTYPES)), len(shape)
+    if op is Ops.WHERE:
+        wrong = rng.randrange(9)
+        condition = leaf((3,) if wrong == 0 else shape, dtypes.int8 if wrong == 1 else dtypes.bool)
+        y = leaf((2,) if wrong == 2 else shape, rng.choice(DTYPES) if wrong == 3 else x.dtype)
+        return (condition, x, y), None, None
+    if op is Ops.CAST:
+        return (x,), None, rng.choice(DTYPES)
+    if op is Ops.REDUCE:
+        how = rng.choice((Ops.ADD, Ops.MUL, Ops.MAX, Ops.MIN, Ops.AND, Ops.OR, Ops.SUB))
+        return (x,), (how, rng.randrange(-1, ndim + 2)), None
+    near = rng.randrange(ndim + 1) if rng.randrange(4) == 0 else ndim  # as many axes, most times
+    pairs = tuple([(rng.randrange(-1, 2) if rng.randrange(6) == 0 else 0, rng.randrange(3)) for _ in range(near)])
+    argument = {
+        Ops.RESHAPE: rng.sample(shape, ndim) if near == ndim else rng.choices((-1, 1, 2, 6), k=near),
+        Ops.EXPAND: [n if rng.randrange(2) else rng.randrange(-1, 4) for n in shape[:near]],
+        Ops.PERMUTE: rng.sample(range(ndim), near) if rng.randrange(4) else rng.choices(range(-1, ndim + 1), k=near),
+        Ops.SHRINK: pairs,
+        Ops.PAD: pairs,
+        Ops.FLIP: rng.choices(range(-1, ndim + 1), k=rng.randrange(ndim + 1)),
+    }.get(op)
+    return (x,), None if argument is None else tuple(argument), None
+
+
+@pytest.mark.parametrize("op", [*APT, Ops.MATERIALIZE, Ops.DETACH], ids=str)
+def test_types_are_what_the_rules_say(op: Ops):
+    rng = random.Random(0)
+    n_nodes = n_errors = 0
+    for _ in range(300):
+        src, arg, dtype = apt(rng, op)
+        wanted = outcome("python", op, src, arg, dtype)
+        assert outcome("c", op, src, arg, dtype) == wanted, (src, arg, dtype)
+        n_errors += isinstance(wanted, tuple)
+        n_nodes += isinstance(wanted, list)
+    assert n_nodes > 60
+    assert n_errors > 20 or op not in APT
 
 
 def test_what_is_gone_leaves_the_table_whoever_made_it():

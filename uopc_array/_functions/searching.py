@@ -123,6 +123,7 @@ def where(name: str, condition: UOp, x: ArrayLike | None, y: ArrayLike | None) -
         raise TypeError(f"{name}: expected both x and y, or neither")
     chosen = condition.cast(dtypes.bool)
     first, second = promote(name, x, y)
-    shape = common_shape(name, chosen.shape, first.shape)
-    chosen, first, second = (composite.broadcast_to(node, shape) for node in (chosen, first, second))
+    if chosen.shape != first.shape:
+        shape = common_shape(name, chosen.shape, first.shape)
+        chosen, first, second = [composite.broadcast_to(node, shape) for node in (chosen, first, second)]
     return chosen.where(first, second)

@@ -175,8 +175,9 @@ def move_axes_last(x: UOp, axes: Sequence[int]) -> UOp:
 def reduce_axes(x: UOp, op: Ops, axes: Sequence[int], keepdims: bool = False) -> UOp:
     """Reduce `axes` (not negative, each once) with `op`."""
     n = len(axes)
-    last = n == 1 and axes[0] == x.ndim - 1
-    out = (x if last else move_axes_last(x, sorted(axes))).reduce(op, n)
+    ndim = len(x.shape)
+    are_last = n == ndim or (n == 1 and axes[0] == ndim - 1)
+    out = (x if are_last else move_axes_last(x, sorted(axes))).reduce(op, n)
     if keepdims:
         return out.reshape([1 if axis in axes else n for axis, n in enumerate(x.shape)])
     return out

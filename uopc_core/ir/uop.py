@@ -316,6 +316,8 @@ class UOp:
     # --- elementwise and along axes ---
 
     def cast(self, dtype: Any) -> UOp:
+        if dtype is self.dtype:
+            return self
         dtype = as_dtype(dtype)
         return self if dtype is self.dtype else UOp.new(Ops.CAST, (self,), None, dtype)
 

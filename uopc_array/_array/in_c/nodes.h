@@ -7,7 +7,8 @@ static Py_ssize_t at_key;                                                 /* of 
 static PyObject *node_names;                                              /* of the module of nodes */
 static PyObject *node_table, *rules, *takes, *typed;                      /* see connect_nodes */
 static PyObject *op_const, *op_buffer, *op_param, *op_variable, *op_detach;
-static PyObject *op_reshape, *op_expand, *op_permute, *op_reduce, *op_add;
+static PyObject *op_reshape, *op_expand, *op_permute, *op_shrink, *op_pad, *op_flip;
+static PyObject *op_where, *op_cast, *op_materialize, *op_reduce, *op_add, *op_mul, *op_max, *op_min;
 static PyObject *any_argument, *many_name, *entered_name, *buffer_name, *number_name, *forget_function, *new_function;
 static PyObject *recent_numbers, *const_function;
 static PyObject *zero;
@@ -20,98 +21,7 @@ static int is_node(PyObject *x)
     return Py_TYPE(x) == node_type && SLOT(x, at_flags) != NULL;
 }
 
-/* The result of the rule for elementwise operations on sources of one type: its dtype, borrowed; NULL, without an
-   exception, where the rule itself has to say what it is, or what is wrong. */
-static PyObject *dtype_of_elements(PyObject *op, PyObject *src)
-{
-    PyObject *taken = PyDict_GetItemWithError(takes, op);
-    if (taken == NULL) return NULL;
-    Py_ssize_t n = PyTuple_GET_SIZE(src);
-    if (n != PyLong_AsSsize_t(PyTuple_GET_ITEM(taken, 0))) return NULL;
-    PyObject *x = PyTuple_GET_ITEM(src, 0), *dtype = SLOT(x, at_node_dtype);
-    if (n == 2) {
-        PyObject *y = PyTuple_GET_ITEM(src, 1);
-        if (SLOT(y, at_node_dtype) != dtype) return NULL;
-        PyObject *shape = SLOT(x, at_node_shape), *other = SLOT(y, at_node_shape);
-        if (shape != other && PyObject_RichCompareBool(shape, other, Py_EQ) != 1) return NULL;
-    }
-    return PyDict_GetItemWithError(PyTuple_GET_ITEM(taken, 1), dtype);
-}
-
-/* An extent or an axis; -1 where it is no plain int that is not negative. */
-static Py_ssize_t plain_extent(PyObject *x)
-{
-    if (!PyLong_CheckExact(x)) return -1;
-    int overflow;
-    long long n = PyLong_AsLongLongAndOverflow(x, &overflow);
-    return overflow || n < 0 || n > PY_SSIZE_T_MAX ? -1 : (Py_ssize_t)n;
-}
-
-/* The product of extents, as far as it can be told; -1 where the rule has to. */
-static Py_ssize_t elements_of(PyObject *shape)
-{
-    Py_ssize_t n = 1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
-        Py_ssize_t extent = plain_extent(PyTuple_GET_ITEM(shape, i));
-        if (extent < 0 || (extent > 0 && n > PY_SSIZE_T_MAX / extent)) return -1;
-        n *= extent;
-    }
-    return n;
-}
-
-static int may_expand(PyObject *from, PyObject *to)
-{
-    Py_ssize_t n = PyTuple_GET_SIZE(from);
-    if (n != PyTuple_GET_SIZE(to)) return 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        Py_ssize_t before = plain_extent(PyTuple_GET_ITEM(from, i)), after = plain_extent(PyTuple_GET_ITEM(to, i));
-        if (before < 0 || after < 0 || (before != after && before != 1)) return 0;
-    }
-    return 1;
-}
-
-static PyObject *permuted(PyObject *shape, PyObject *axes)
-{
-    Py_ssize_t n = PyTuple_GET_SIZE(shape);
-    if (n != PyTuple_GET_SIZE(axes) || n > 63) return NULL;
-    uint64_t seen = 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        Py_ssize_t axis = plain_extent(PyTuple_GET_ITEM(axes, i));
-        if (axis < 0 || axis >= n) return NULL;
-        seen |= (uint64_t)1 << axis;
-    }
-    PyObject *result = seen == ((uint64_t)1 << n) - 1 ? PyTuple_New(n) : NULL;
-    for (Py_ssize_t i = 0; result != NULL && i < n; i++) {
-        Py_ssize_t axis = PyLong_AsSsize_t(PyTuple_GET_ITEM(axes, i));
-        PyTuple_SET_ITEM(result, i, Py_NewRef(PyTuple_GET_ITEM(shape, axis)));
-    }
-    return result;
-}
-
-/* The shape that movement and sums of trailing axes give, a new reference; NULL, without an exception, where the rule
-   itself has to say what it is, or what is wrong. */
-static PyObject *shape_of_moved(PyObject *op, PyObject *src, PyObject *arg)
-{
-    if (PyTuple_GET_SIZE(src) != 1 || !PyTuple_CheckExact(arg)) return NULL;
-    PyObject *x = PyTuple_GET_ITEM(src, 0), *shape = SLOT(x, at_node_shape), *result = NULL;
-    if (!PyTuple_CheckExact(shape)) return NULL;
-    if (op == op_reshape) {
-        Py_ssize_t n = elements_of(arg);
-        if (n >= 0 && n == elements_of(shape)) result = Py_NewRef(arg);
-    }
-    else if (op == op_expand)
-        result = may_expand(shape, arg) ? Py_NewRef(arg) : NULL;
-    else if (op == op_permute)
-        result = permuted(shape, arg);
-    else if (op == op_reduce && PyTuple_GET_SIZE(arg) == 2 && PyTuple_GET_ITEM(arg, 0) == op_add) {
-        Py_ssize_t n = plain_extent(PyTuple_GET_ITEM(arg, 1)), left = PyTuple_GET_SIZE(shape) - n;
-        PyObject *taken = n < 0 || left < 0 ? NULL : PyDict_GetItemWithError(takes, op_add);
-        if (taken != NULL && PyDict_Contains(PyTuple_GET_ITEM(taken, 1), SLOT(x, at_node_dtype)) > 0)
-            result = PyTuple_GetSlice(shape, 0, left);
-    }
-    if (PyErr_Occurred()) PyErr_Clear();
-    return result;
-}
+#include "types.h"
 
 static long flags_of(PyObject *op, PyObject *dtype, long flags)
 {
@@ -173,10 +83,8 @@ static PyObject *made_node(PyObject *key, PyObject *op, PyObject *src, PyObject 
             dtype = found;
             shape = SLOT(PyTuple_GET_ITEM(src, 0), at_node_shape);
         }
-        else if ((type = shape_of_moved(op, src, arg)) != NULL) {
+        else if ((type = shape_by_rule(op, src, arg, &dtype)) != NULL)
             shape = type;
-            dtype = SLOT(PyTuple_GET_ITEM(src, 0), at_node_dtype);
-        }
         else {
             PyObject *rule = PyErr_Occurred() ? NULL : PyObject_GetItem(rules, op);
             if (rule == NULL) return NULL;
@@ -277,8 +185,9 @@ static PyObject *node_of_known_type(PyObject *Py_UNUSED(module), PyObject *const
 /* make_node(key, op, src, arg, dtype, shape=None): `_make` of uop.py. */
 static PyObject *make_node(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n)
 {
-    if (n < 5 || n > 6 || !PyTuple_CheckExact(args[2])) {
-        PyErr_Format(PyExc_TypeError, "make_node: expected five or six arguments, the third a tuple, got %zd", n);
+    int is_key = n > 0 && PyTuple_CheckExact(args[0]) && PyTuple_GET_SIZE(args[0]) > 1;
+    if (n < 5 || n > 6 || !is_key || !PyTuple_CheckExact(args[2])) {
+        PyErr_Format(PyExc_TypeError, "make_node: expected a key, an op, a tuple and two or three more, got %zd", n);
         return NULL;
     }
     if (args[1] == op_buffer) return PyObject_CallMethodOneArg((PyObject *)node_type, buffer_name, args[3]);
@@ -497,8 +406,10 @@ static PyObject *connect_nodes(PyObject *module, PyObject *args)
     for (size_t i = 0; i < sizeof things / sizeof *things; i++) Py_XSETREF(*things[i].kept, Py_NewRef(things[i].given));
     const struct { const char *name; PyObject **kept; } named[] = {
         {"CONST", &op_const}, {"BUFFER", &op_buffer}, {"PARAM", &op_param}, {"VARIABLE", &op_variable},
-        {"DETACH", &op_detach}, {"RESHAPE", &op_reshape}, {"EXPAND", &op_expand}, {"PERMUTE", &op_permute},
-        {"REDUCE", &op_reduce}, {"ADD", &op_add},
+        {"DETACH", &op_detach}, {"MATERIALIZE", &op_materialize}, {"WHERE", &op_where}, {"CAST", &op_cast},
+        {"RESHAPE", &op_reshape}, {"EXPAND", &op_expand}, {"PERMUTE", &op_permute}, {"SHRINK", &op_shrink},
+        {"PAD", &op_pad}, {"FLIP", &op_flip}, {"REDUCE", &op_reduce}, {"ADD", &op_add}, {"MUL", &op_mul},
+        {"MAX", &op_max}, {"MIN", &op_min},
     };
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         PyObject *op = PyMapping_GetItemString(ops, named[i].name);
