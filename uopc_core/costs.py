@@ -20,6 +20,7 @@ __all__ = [
     "BACKGROUND_WORK",
     "BLOCKWISE_ELEMENTS",
     "BLOCK_ELEMENTS",
+    "CACHED_BYTES",
     "CALLS_AT_ONCE",
     "CALL_WORK",
     "CHEAP_TO_REDO_AT_MANY_PLACES",
@@ -61,6 +62,7 @@ __all__ = [
     "PART_ELEMENTS",
     "PRODUCT_WORK",
     "ROWS_ABREAST",
+    "ROWS_AT_A_TIME",
     "SCRATCH_BYTES",
     "SHARED_CONTEXT_WORK",
     "SMALL_ROWS_WORK",
@@ -245,3 +247,9 @@ MAX_COPIES = 16  # of a body, in all segments of all its loops
 MAX_STATEMENTS = 240  # in all segments or pieces together
 MAX_LANE_STATEMENTS = 48  # in all vectors of accumulators; those of more take longer than an addition in memory waits
 MAX_UNROLLED = 12  # statements that are worth repeating for each row of a tile
+# Rows of a tile that are summed at a time, of 16, where a last level of the cache holds the matrix: every 32nd of rows
+# of 16 columns, or of a multiple, are a multiple of 4,096 bytes apart, and a first level has room for 8 to 12 such lines.
+# On an EPYC of 2025 the sums of columns of 1024x1024 doubles took 187 us with 16 and 147 with 8, of 4096x4096 up to a
+# tenth more with 8: there all streams of memory are wanted.
+CACHED_BYTES = 32 << 20
+ROWS_AT_A_TIME = 8

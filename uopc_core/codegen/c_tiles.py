@@ -14,7 +14,7 @@ from uopc_core.codegen.c_reduce import (
 from uopc_core.codegen.c_rows import RowWriter
 from uopc_core.codegen.c_stages import cut_stages
 from uopc_core.codegen.c_types import C_TYPES, literal
-from uopc_core.costs import MAX_UNROLLED
+from uopc_core.costs import CACHED_BYTES, MAX_UNROLLED, ROWS_AT_A_TIME
 from uopc_core.loop.index import Var
 from uopc_core.loop.loop_ir import (
     Acc,
@@ -129,25 +129,32 @@ class TileWriter(RowWriter):
     def whole_lane(
         self, item: TileReduce, columns: Loop, statements: Sequence[Statement], var: Var, count: str, row: str
     ) -> None:
-        self.line(_SIMD)
-        self.open(f"for (int64_t l = 0; l < {count}; l++)")
-        column, name = self.name_loop(columns.var), self.name_loop(var)
-        self.line(f"const int64_t {column} = tile + l;")
-        for acc in item.accs:
-            self.line(f"{C_TYPES[acc.dtype]} {acc.name}_l = {literal(identity_of(acc.op, acc.dtype), acc.dtype)};")
-            self.accs[acc.name] = (acc, "register")
-        self.line("#pragma GCC unroll 16")
-        self.open("for (int t = 0; t < 16; t++)")
-        self.line(f"const int64_t {name} = {row};")
-        for s in statements:
-            self.statement(s)
-        self.close()
-        for acc in item.accs:
-            self.line(f"{acc.name}_[l] = {acc.name}_l;")
-            self.accs[acc.name] = (acc, "tile")
-        self.close()
-        self.drop_loop(var)
-        self.drop_loop(columns.var)
+        """The 16 rows of a whole lane, of what the caches hold some at a time: where rows are a multiple of a power of two
+        apart, all of them meet in the same few lines of the cache.
+        """
+        read = [self.function.buffers[s.buffer].size * s.dtype.itemsize for s in statements if isinstance(s, Load)]
+        several = ROWS_AT_A_TIME if max(read, default=0) <= CACHED_BYTES else 16
+        for first in range(0, 16, several):
+            self.line(_SIMD)
+            self.open(f"for (int64_t l = 0; l < {count}; l++)")
+            column, name = self.name_loop(columns.var), self.name_loop(var)
+            self.line(f"const int64_t {column} = tile + l;")
+            for acc in item.accs:
+                begin = f"{acc.name}_[l]" if first else literal(identity_of(acc.op, acc.dtype), acc.dtype)
+                self.line(f"{C_TYPES[acc.dtype]} {acc.name}_l = {begin};")
+                self.accs[acc.name] = (acc, "register")
+            self.line(f"#pragma GCC unroll {several}")
+            self.open(f"for (int t = {first}; t < {first + several}; t++)")
+            self.line(f"const int64_t {name} = {row};")
+            for s in statements:
+                self.statement(s)
+            self.close()
+            for acc in item.accs:
+                self.line(f"{acc.name}_[l] = {acc.name}_l;")
+                self.accs[acc.name] = (acc, "tile")
+            self.close()
+            self.drop_loop(var)
+            self.drop_loop(columns.var)
 
 
 def _elements_of_whole_lane(item: TileReduce) -> tuple[Loop, list[Statement]] | None:
