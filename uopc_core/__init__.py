@@ -15,6 +15,7 @@ from uopc_core.costs import (
     LOCKED_WORK,
     SHARED_CONTEXT_WORK,
     SPARED,
+    SPARED_BY_PART,
     UNCHAINED,
 )
 from uopc_core.dtype import (
@@ -99,6 +100,7 @@ __all__ = [
     "SETTINGS",
     "SHARED_CONTEXT_WORK",
     "SPARED",
+    "SPARED_BY_PART",
     "TRACED",
     "TRACKED",
     "UNCHAINED",

@@ -68,6 +68,7 @@ __all__ = [
     "SMALL_ROWS_WORK",
     "SOON_WRITTEN",
     "SPARED",
+    "SPARED_BY_PART",
     "START_LINES",
     "STREAMED_BYTES",
     "THREADLESS_WORK",
@@ -104,6 +105,10 @@ ALWAYS_AT_ONCE = 1 << 15
 # nothing until its end pays less for each statement (2 operations on 65,536 elements, 20 times: 141 us in place of
 # 648), but no operator knows whether its result will be asked for.
 SPARED = 3 << 14
+# How many more for each operand that is a part of another array: to read a part, record and compare it takes 5 to 10
+# us. Without it jacobi_2d of npbench at size S (five parts of 21,904 elements, 5 operators) took 103 us a statement
+# recorded, and takes 54 at once.
+SPARED_BY_PART = 3 << 13
 # Elements up to which operators are computed at once, however many follow each other: to find the line costs 0.1 us,
 # 2 % of what NumPy takes for so many doubles.
 UNCHAINED = 1 << 14
@@ -248,7 +253,7 @@ MAX_STATEMENTS = 240  # in all segments or pieces together
 MAX_LANE_STATEMENTS = 48  # in all vectors of accumulators; those of more take longer than an addition in memory waits
 MAX_UNROLLED = 12  # statements that are worth repeating for each row of a tile
 # Rows of a tile that are summed at a time, of 16, where a last level of the cache holds the matrix: every 32nd of rows
-# of 16 columns, or of a multiple, are a multiple of 4,096 bytes apart, and a first level has room for 8 to 12 such lines.
+# of 16 columns, or a multiple, are a multiple of 4,096 bytes apart, and a first level has room for 8 to 12 such lines.
 # On an EPYC of 2025 the sums of columns of 1024x1024 doubles took 187 us with 16 and 147 with 8, of 4096x4096 up to a
 # tenth more with 8: there all streams of memory are wanted.
 CACHED_BYTES = 32 << 20

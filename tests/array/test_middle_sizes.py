@@ -15,7 +15,7 @@ import pytest
 import uopc_array as xp
 from uopc_array._array.at_once import LARGEST, SMALL
 from uopc_array._array.extension import IN_C
-from uopc_core import SPARED, UNCHAINED, context
+from uopc_core import SPARED, SPARED_BY_PART, UNCHAINED, context
 
 N = 40_000  # of middle size
 pytestmark = pytest.mark.skipif(IN_C is None, reason="without the extension nothing is of middle size")
@@ -94,6 +94,15 @@ def test_how_long_a_chain_has_to_be_depends_on_what_a_kernel_spares(n: int, oper
     a, b = array(n), array(n, 1)
     assert is_known(f(a, b))
     assert is_known(f(a, b)) is (n <= UNCHAINED or (operators - 1) * n < SPARED)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 6])
+@pytest.mark.parametrize("n", [UNCHAINED + 1, SMALL, 50_000, 100_000, 200_000])
+def test_parts_have_a_chain_to_be_longer(n: int, parts: int):
+    f = line(f"(a[1:]{' + a[1:]' * (parts - 1)}){' * 2.0' * 4}")
+    a = array(n + 1)
+    assert is_known(f(a, None))
+    assert is_known(f(a, None)) is ((parts + 2) * n < SPARED + parts * SPARED_BY_PART)
 
 
 def test_what_has_a_name_is_not_of_a_chain():

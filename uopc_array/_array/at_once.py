@@ -43,6 +43,7 @@ from uopc_core import (
     DTYPES,
     EXECUTORS,
     SPARED,
+    SPARED_BY_PART,
     UNCHAINED,
     DType,
     Ops,
@@ -117,7 +118,7 @@ def connect_operators(cls: type[Handle], methods: Mapping[str, Any], direct: Map
     """
     if IN_C is not None:
         IN_C.connect_records(dict(direct), vars(bounds), _IN_MEMORY)
-        sizes = LARGEST, SMALL, UNCHAINED, SPARED, _UNDER_LOCK, MOST_LENSES
+        sizes = LARGEST, SMALL, UNCHAINED, SPARED, SPARED_BY_PART, _UNDER_LOCK, MOST_LENSES
         IN_C.connect(cls, Root, Part, dict(methods), _QUIET, _VIEWS, *sizes, writing)
 
 

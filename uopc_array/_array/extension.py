@@ -12,7 +12,7 @@ from uopc_core.frontend.alone import HAS_GLOBAL_LOCK
 
 __all__ = ["IN_C", "Quick", "QuickCall"]
 
-_INTERFACE = 4  # between the module and what calls it; module.c says the same, and both are changed together
+_INTERFACE = 5  # between the module and what calls it; module.c says the same, and both are changed together
 
 
 class _NoOperators:

@@ -129,8 +129,8 @@ class TileWriter(RowWriter):
     def whole_lane(
         self, item: TileReduce, columns: Loop, statements: Sequence[Statement], var: Var, count: str, row: str
     ) -> None:
-        """The 16 rows of a whole lane, of what the caches hold some at a time: where rows are a multiple of a power of two
-        apart, all of them meet in the same few lines of the cache.
+        """The 16 rows of a whole lane, of what the caches hold some at a time: where rows are a multiple of a power of
+        two apart, all of them meet in the same few lines of the cache.
         """
         read = [self.function.buffers[s.buffer].size * s.dtype.itemsize for s in statements if isinstance(s, Load)]
         several = ROWS_AT_A_TIME if max(read, default=0) <= CACHED_BYTES else 16

@@ -1,8 +1,8 @@
 /* Which operators on values of middle size, more than `unchained` elements, are for the graph.
 
    An operand that nothing else refers to is what another operator of the same statement has made. Such operators are a
-   chain, which begins at a line of a function. Where a kernel would spare NumPy to pass over `spared` elements, the line
-   is remembered, and from the next time on the operands there become nodes: what follows is recorded. The line is known
+   chain, which begins at a line of a function. Where a kernel would spare NumPy to pass over `spared` elements, and
+   `spared_by_part` more for each operand that is a part of another array, the line is remembered, and from the next time on the operands there become nodes: what follows is recorded. The line is known
    by what its names say, so nothing is held. No value depends on who computes. */
 enum { N_LINES = 1024, MOST_OPERATORS = 255 };
 
@@ -10,11 +10,12 @@ typedef struct { size_t name; int is_graph; } Line;
 
 static Line lines[N_LINES];
 static Py_ssize_t at_chain;                                               /* the slot of a handle for what follows */
-static Py_ssize_t small, unchained, spared;
+static Py_ssize_t small, unchained, spared, spared_by_part;
 static PyObject *node_name;
 
-/* Operators, by what the one is known by that came first, and that of the right operand; 0 is none. */
-typedef struct { size_t name, other; int operators; } Chain;
+/* Operators, by what the one is known by that came first, and that of the right operand, 0 is none; and how many of their
+   operands are parts of other arrays. */
+typedef struct { size_t name, other; int operators, parts; } Chain;
 
 static Line *line_of(size_t name) { return &lines[name % N_LINES]; }
 
@@ -45,7 +46,7 @@ static size_t running_operator(void)
 /* The chain that made an array which nothing else refers to; of 0 operators where there is none. */
 static Chain chain_of(PyObject *x)
 {
-    Chain chain = {0, 0, 0};
+    Chain chain = {0, 0, 0, 0};
     if (x == NULL || Py_TYPE(x) != array_type || Py_REFCNT(x) != 1) return chain;
     PyObject *bytes = SLOT(x, at_chain);
     if (bytes != NULL && PyBytes_CheckExact(bytes) && PyBytes_GET_SIZE(bytes) == sizeof chain)
@@ -63,15 +64,24 @@ static int become_node(PyObject *x)
     return node != NULL;
 }
 
+/* Whether an operand is a part of another array, which takes longer to record. */
+static int is_part(PyObject *x)
+{
+    PyObject *alias = x != NULL && Py_TYPE(x) == array_type ? SLOT(x, at_alias) : NULL;
+    return alias != NULL && alias != Py_None && Py_TYPE(alias) != root_type;
+}
+
+static int at_most(int n) { return n < MOST_OPERATORS ? n : MOST_OPERATORS; }
+
 /* The chain of which an operator is the next one, or which it begins. `y` is NULL for an operator of one operand. */
 static Chain chain_to(PyObject *x, PyObject *y)
 {
     Chain left = chain_of(x), right = chain_of(y);
-    if (left.operators == 0 && right.operators == 0) return (Chain){running_operator(), 0, 1};
-    int operators = left.operators + right.operators + 1;
-    if (operators > MOST_OPERATORS) operators = MOST_OPERATORS;
-    if (left.operators == 0) return (Chain){right.name, 0, operators};
-    return (Chain){left.name, right.operators > 0 ? right.name : 0, operators};
+    int operators = at_most(left.operators + right.operators + 1);
+    int parts = at_most(left.parts + right.parts + is_part(x) + is_part(y));
+    if (operators == 1) return (Chain){running_operator(), 0, 1, parts};
+    if (left.operators == 0) return (Chain){right.name, 0, operators, parts};
+    return (Chain){left.name, right.operators > 0 ? right.name : 0, operators, parts};
 }
 
 static int is_to_record(const Chain *chain) { return chain->operators == 1 && is_line_for_graph(chain->name); }
@@ -81,7 +91,7 @@ static int is_to_record(const Chain *chain) { return chain->operators == 1 && is
 static PyObject *noted(PyObject *x, const Chain *chain, Py_ssize_t n)
 {
     if (x == NULL || n <= unchained) return x;
-    if ((chain->operators - 1) * n >= spared) {
+    if ((chain->operators - 1) * n >= spared + chain->parts * spared_by_part) {
         have_recorded(chain->name);
         if (chain->other != 0) have_recorded(chain->other);
     }

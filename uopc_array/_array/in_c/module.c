@@ -106,8 +106,8 @@ static PyObject *method_of(PyObject *methods, const char *before, const char *na
 }
 
 PyDoc_STRVAR(connect_doc,
-    "connect(array, root, part, methods, quiet, views, largest, small, unchained, spared, under_lock,\n"
-    "        most_lenses, writers)\n--\n\n"
+    "connect(array, root, part, methods, quiet, views, largest, small, unchained, spared, spared_by_part,\n"
+    "        under_lock, most_lenses, writers)\n--\n\n"
     "Say what the operators need to know; the package does, once.\n\n"
     "Args:\n"
     "    array: the class of arrays, whose first base is `Quick`.\n"
@@ -119,6 +119,7 @@ PyDoc_STRVAR(connect_doc,
     "    small: elements of what is, whatever it is part of.\n"
     "    unchained: elements up to which operators are, however many there are.\n"
     "    spared: elements that NumPy would pass over in vain, from which the graph computes.\n"
+    "    spared_by_part: how many more for each operand that is a part of another array.\n"
     "    under_lock: elements up to which NumPy writes without letting other threads run.\n"
     "    most_lenses: steps from a base to a view.\n"
     "    writers: a list, with an item for each who writes while NumPy lets other threads run.");
@@ -127,10 +128,10 @@ static PyObject *connect(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyTypeObject *array, *root, *part;
     PyObject *methods, *context, *views, *writing;
-    if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!nnnnnnO!", &PyType_Type, &array, &PyType_Type, &root, &PyType_Type, &part,
+    if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!nnnnnnnO!", &PyType_Type, &array, &PyType_Type, &root, &PyType_Type, &part,
                           &PyDict_Type, &methods, &PyContext_Type, &context, &PyFrozenSet_Type, &views,
-                          &largest, &small, &unchained, &spared, &under_lock, &most_lenses, &PyList_Type,
-                          &writing))
+                          &largest, &small, &unchained, &spared, &spared_by_part, &under_lock, &most_lenses,
+                          &PyList_Type, &writing))
         return NULL;
     const struct { PyTypeObject *type; const char *name; Py_ssize_t *offset; } slots[] = {
         {array, "_value", &at_value}, {array, "_own_node", &at_node}, {array, "_alias", &at_alias},
@@ -257,7 +258,7 @@ static PyModuleDef module = {
     .m_methods = functions,
 };
 
-#define INTERFACE 4  /* extension.py takes no other: one that was compiled long ago lies there after an update */
+#define INTERFACE 5  /* extension.py takes no other: one that was compiled long ago lies there after an update */
 
 PyMODINIT_FUNC PyInit_at_once_c(void)
 {
