@@ -348,7 +348,7 @@ def rows_times_vector(rows, columns):
 def test_only_long_rows_of_much_memory_beside_a_vector_are_fetched_ahead():
     sources = [rows_times_vector(*shape) for shape in ((4000, 5000), (40, 5000), (20000, 1000))]
     assert len({source.text for source in sources}) == 1  # no other object is compiled for it
-    flag = int(re.search(r"if \(n\[(\d+)\]\) ahead_f64\(", sources[0].text)[1])
+    (flag,) = map(int, re.findall(r"if \(n\[(\d+)\]\) ahead_f64\(", sources[0].text))
     assert [source.dims[flag] for source in sources] == [1, 0, 0]
     ((_, alone),), _ = fused_sources(UOp.param(0, (4000, 5000), dtypes.float64).reduce(Ops.ADD, 1))
     assert "ahead" not in alone.text
