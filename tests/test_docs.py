@@ -15,6 +15,7 @@ import pytest
 
 import uopc_array
 import uopc_core
+from uopc_array._interop.numpy_names import NOTE
 from uopc_core.settings import AT_ONCE
 
 ROOT = Path(__file__).parent.parent
@@ -70,12 +71,17 @@ def run_page(text: str, name: str) -> int:
     return len(blocks)
 
 
+def _is_of_numpy(test: doctest.DocTest) -> bool:
+    """Whether the text is that of a function which only NumPy has: a module holds those that somebody has asked for."""
+    return (test.docstring or "").startswith(NOTE)
+
+
 @pytest.mark.parametrize("name", [*module_names(uopc_core), *module_names(uopc_array)])
 def test_examples_in_docstrings_come_out_as_shown(name: str) -> None:
     module = importlib.import_module(name)
     names = documented_names() | vars(module)
     tests = doctest.DocTestFinder(exclude_empty=True).find(module, globs=names)
-    reports = [run_doctest(test) for test in tests if test.examples]
+    reports = [run_doctest(test) for test in tests if test.examples and not _is_of_numpy(test)]
     assert not any(reports), "\n".join(reports)
 
 

@@ -19,7 +19,7 @@ from uopc_array._interop import numpy_objects
 from uopc_array._interop.array_function import array_function
 from uopc_core.errors import shortened
 
-__all__ = ["host_function", "numpy_dir", "numpy_name"]
+__all__ = ["NOTE", "host_function", "numpy_dir", "numpy_name"]
 
 # NumPy's modules whose functions take arrays; others (exceptions, dtypes, typing, ...) are handed on as they are
 _SERIES = ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial")
@@ -28,7 +28,7 @@ _MODULES = frozenset({"char", "emath", "ma", "polynomial", "rec", "strings", *[f
 _AS_THEY_ARE = frozenset({"iterable", "issubdtype", "printoptions"})
 _SEQUENCES = tuple, list
 _PLAIN = frozenset({Array, np.ndarray, type(None), bool, int, float, complex, str, slice, type})
-_NOTE = (
+NOTE = (
     "Runs NumPy's own function on the values of arrays: what it gives is computed at once, has no derivative and no "
     "place under `jit`; arrays among the results are arrays of this package. What follows is NumPy's text.\n\n"
 )
@@ -93,7 +93,7 @@ def host_function(path: str, function: Callable[..., Any]) -> Callable[..., Any]
 
     functools.update_wrapper(host, function, [a for a in functools.WRAPPER_ASSIGNMENTS if hasattr(function, a)])
     host.__module__, host.__qualname__ = "uopc_array", path  # where pickle finds it
-    host.__doc__ = _NOTE + (function.__doc__ or "")
+    host.__doc__ = NOTE + (function.__doc__ or "")
     if isinstance(function, np.ufunc):
         for method in ("reduce", "accumulate", "outer", "reduceat", "at"):
             setattr(host, method, host_function(f"{path}.{method}", getattr(function, method)))
@@ -139,7 +139,7 @@ class HostModule(ModuleType):
     """A module of NumPy whose functions take and give arrays of ours."""
 
     def __init__(self, path: str, module: ModuleType) -> None:
-        super().__init__(f"uopc_array.{path}", _NOTE + (module.__doc__ or ""))
+        super().__init__(f"uopc_array.{path}", NOTE + (module.__doc__ or ""))
         self._path = path
         self._module = module
 

@@ -91,6 +91,8 @@ def _is_compiled_sooner(plan: Plan) -> bool:
     """Whether all of the C has been compiled on this machine, or the interpreter waits for a compiler about as long as
     compiled code would, which is needed anyway.
     """
+    if not _may_compile():
+        return False
     if _has_at_most(plan, SOON_WRITTEN) and not uncompiled_sources(plan):
         return True
     loops = uncompiled(loops_of_plan(plan))
