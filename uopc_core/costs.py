@@ -129,8 +129,8 @@ BACKGROUND_WORK = 200_000_000
 START_LINES = 40
 # By so much compiled code may be later than what is interpreted, and is compiled all the same, since it will be used.
 LATER_BY = 1.5
-# Operations of a plan whose C is written, in 20 ms, to see whether it has been compiled before.
-SOON_WRITTEN = 400
+# Operations of a plan whose C is written, in 50 ms, to see whether it has been compiled before.
+SOON_WRITTEN = 1000
 # Work that takes one thread less time than it takes to compile the C runtime: 30 ms.
 THREADLESS_WORK = 1 << 25
 # Elements computed up to which a call of a jitted function lets no other thread of Python run: 50 us at most. To let go
