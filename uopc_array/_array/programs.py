@@ -157,9 +157,10 @@ def several_of_known(
     value = program.value(values) if program else None
     if value is None:
         return None
-    if not isinstance(value, (tuple, list)):
+    if not program.has_several:
         return _handle_on(cls, value, is_array)
-    return several([_handle_on(cls, item, is_array) for item in cast("list[Any]", value)])
+    items = cast("Sequence[Any]", value) if isinstance(value, (tuple, list)) else [value]  # a plain function's only one
+    return several([_handle_on(cls, item, is_array) for item in items])
 
 
 def _note_for_c(table: dict[Any, Any], key: Any, value: Any) -> None:
